@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { decodeName, encodeName } from './names.ts';
+import { decodeNames, encodeNames } from './names.ts';
 
 /** The list of the folders that were empty at the start: git does not track them, and undoing a run leaves them as they were. */
 export function emptyFoldersFile(shadowDir: string): string {
@@ -11,10 +11,10 @@ export function emptyFoldersFile(shadowDir: string): string {
 
 /** Writes the list. */
 export function keepList(file: string, names: readonly string[]): void {
-  writeFileSync(file, Buffer.concat(names.map((name) => encodeName(`${name}\0`))));
+  writeFileSync(file, encodeNames(names));
 }
 
 /** Reads what `keepList` wrote; empty if there is no such file. */
 export function readList(file: string): string[] {
-  return existsSync(file) ? decodeName(readFileSync(file)).split('\0').slice(0, -1) : [];
+  return existsSync(file) ? decodeNames(readFileSync(file)) : [];
 }

@@ -20,6 +20,16 @@ export function encodePath(folder: string, path: string): Buffer {
   return encodeName(`${folder}/${path}`);
 }
 
+/** Names as git reads them with `-z`: each followed by NUL. */
+export function encodeNames(names: readonly string[]): Buffer {
+  return Buffer.concat(names.map((name) => encodeName(`${name}\0`)));
+}
+
+/** The names in such a list. */
+export function decodeNames(list: Buffer): string[] {
+  return decodeName(list).split('\0').slice(0, -1);
+}
+
 /** The string for a name; `encodeName` returns exactly these bytes. */
 export function decodeName(bytes: Buffer): string {
   const text = bytes.toString('utf8');

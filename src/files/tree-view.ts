@@ -6,7 +6,6 @@
 import {
   closeSync,
   constants,
-  type Dir,
   type Dirent,
   fstatSync,
   lstatSync,
@@ -102,16 +101,11 @@ export class TreeView {
 
   /** Calls `found` with each entry of a folder of any size, without keeping them. Throws the system's error. */
   async eachEntry(folder: string, found: (entry: FolderEntry) => void): Promise<void> {
-    const opened = openFolder(`/proc/self/fd/${this.#enter(folder)}`);
     const breath = new Breath();
-    try {
-      for (let entry = opened.readSync(); entry !== null; entry = opened.readSync()) {
-        found(toEntry(entry));
-        const pause = breath.after(1);
-        if (pause !== null) await pause;
-      }
-    } finally {
-      opened.closeSync();
+    for (const entry of entriesIn(`/proc/self/fd/${this.#enter(folder)}`)) {
+      found(entry);
+      const pause = breath.after(1);
+      if (pause !== null) await pause;
     }
   }
 
@@ -190,9 +184,14 @@ export function lookAt(root: string, path: string): Look {
 /** Number of entries of a folder requested at a time. */
 const PIECE = 4096;
 
-function openFolder(path: string): Dir {
+function* entriesIn(path: string): Generator<FolderEntry> {
   // Node's types only know text encodings here.
-  return opendirSync(path, { bufferSize: PIECE, encoding: 'buffer' as BufferEncoding });
+  const folder = opendirSync(path, { bufferSize: PIECE, encoding: 'buffer' as BufferEncoding });
+  try {
+    for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) yield toEntry(entry);
+  } finally {
+    folder.closeSync();
+  }
 }
 
 /** A folder of this size has a few thousand entries on most file systems; some report 0 as the size of all. */
@@ -209,15 +208,10 @@ function readSmall(path: string, most: number): FolderEntry[] | null {
 
 /** The entries of the folder at `path` in no particular order; null if there are more than `most`. Throws the system's error. */
 export function readEntries(path: string, most: number): FolderEntry[] | null {
-  const folder = openFolder(path);
   const entries: FolderEntry[] = [];
-  try {
-    for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) {
-      if (entries.length === most) return null;
-      entries.push(toEntry(entry));
-    }
-  } finally {
-    folder.closeSync();
+  for (const entry of entriesIn(path)) {
+    if (entries.length === most) return null;
+    entries.push(entry);
   }
   return entries;
 }

@@ -68,14 +68,6 @@ export function coverable(
   return { nested: shown.sort((a, b) => (a.path < b.path ? -1 : 1)), uncovered: [...new Set(uncovered)] };
 }
 
-/** Marks those whose files commands may not change. */
-export function underPolicy(
-  nested: readonly NestedRepository[],
-  isReadOnly: (folder: string) => boolean,
-): NestedRepository[] {
-  return nested.map((one) => (isReadOnly(one.path) ? { ...one, readOnly: true } : one));
-}
-
 function orMissing<T>(read: () => T): T | null {
   try {
     return read();

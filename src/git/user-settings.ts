@@ -22,6 +22,14 @@ export interface UserSettings {
   readonly filters: ReadonlySet<string>;
 }
 
+/** Those that say how files are read, as lines of a `[core]` section. */
+export type CoreSettings = Readonly<Record<string, string | boolean>>;
+
+/** For a git dir of our own. */
+export function coreSettings({ fileMode, ignoreCase, autocrlf, eol }: UserSettings): CoreSettings {
+  return { filemode: fileMode, ignorecase: ignoreCase, autocrlf, eol };
+}
+
 /** Queries `git config`, which runs nothing, in the repository at `root`. */
 export async function readUserSettings(root: string, env: UserEnvironment): Promise<UserSettings> {
   const listed = await askGit({

@@ -7,9 +7,9 @@ import type { Warning } from '../../domain/warnings/warning.ts';
 import { emptyFoldersFile, keepList } from '../../files/name-list.ts';
 import { fileSystemTime } from '../../files/stat.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
-import { coverable, underPolicy } from '../../git/nested-git.ts';
+import { coverable } from '../../git/nested-git.ts';
 import { makeRepository } from '../../git/store/bare-repository.ts';
-import { readUserSettings, type UserEnvironment } from '../../git/user-settings.ts';
+import { coreSettings, readUserSettings, type UserEnvironment } from '../../git/user-settings.ts';
 import type { NestedRepository, SandboxGitDir, Workspace } from '../../ports/workspace.ts';
 import { openGitWorkspace } from './git-workspace.ts';
 import { keepFiles } from './kept/kept-files.ts';
@@ -81,7 +81,7 @@ export async function openWorkspace(
   makeRepository(shadowRepository(checkout, shadowDir));
   copyIndex(checkout.gitDir, shadowDir, START_INDEX);
   const warnings = new Set<Warning>();
-  const madeGit = makeSandboxGitDir(checkout, places.sandboxGitDir, settings);
+  const madeGit = makeSandboxGitDir(checkout, places.sandboxGitDir, coreSettings(settings));
   // Its failure counts when it is awaited.
   madeGit.catch(() => undefined);
   const parts = await workTreeParts({
@@ -144,5 +144,6 @@ export function nestedUnderPolicy(
   { nested, foreign }: { nested: readonly NestedRepository[]; foreign: readonly string[] },
   isReadOnly: (folder: string) => boolean,
 ): NestedRepository[] {
-  return underPolicy(nested, (folder) => foreign.includes(folder) && isReadOnly(folder));
+  const isFixed = (folder: string) => foreign.includes(folder) && isReadOnly(folder);
+  return nested.map((one) => (isFixed(one.path) ? { ...one, readOnly: true } : one));
 }

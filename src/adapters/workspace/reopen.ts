@@ -17,12 +17,12 @@ import { Breath } from '../../files/time-limit.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { makeRepository } from '../../git/store/bare-repository.ts';
 import { listTree } from '../../git/store/trees.ts';
-import { readUserSettings, type UserSettings } from '../../git/user-settings.ts';
+import { coreSettings, readUserSettings, type UserSettings } from '../../git/user-settings.ts';
 import type { NestedRepository, SandboxGitDir, Workspace } from '../../ports/workspace.ts';
 import { openGitWorkspace } from './git-workspace.ts';
 import { nestedUnderPolicy, repositoriesOf, type WorkspacePlaces } from './open.ts';
-import { keptSandboxGitDir } from './reset-sandbox-git-dir.ts';
-import { describeSandboxGitDir, hideSubmodules, makeSandboxGitDir } from './sandbox-git-dir.ts';
+import { reopenSandboxGitDir } from './reset-sandbox-git-dir.ts';
+import { describeSandboxGitDir } from './sandbox-git-dir.ts';
 import { rulesFolder } from './tree/looking-git.ts';
 import { shadowRepository, workTreeParts } from './tree/parts.ts';
 import { WorkTree } from './tree/work-tree.ts';
@@ -107,14 +107,14 @@ export async function reopenWorkspace(
     async lookAtFolders(clock) {
       if (repositories.status !== 'ok' || mayHavePlanted === null) return parts.planted.begin(clock);
       if (mayHavePlanted === 'remove') return parts.planted.look(clock, 'commands');
-      const folders = await parts.planted.folders.below([''], clock);
+      const folders = await parts.planted.folders.look(clock);
       for (const one of parts.planted.judge(folders)) if (one.is === 'new') planted.push(one.path);
       return parts.planted.begin(clock);
     },
   });
   const found = await withoutLeftovers(root, tree, all);
   const git = await reopenSandboxGitDir(checkout, places.sandboxGitDir, {
-    settings,
+    settings: coreSettings(settings),
     submodules: tree.submodules,
   });
   const { nested, foreign, openedNs } =
@@ -196,22 +196,6 @@ async function withoutLeftovers(
     await tree.look(left);
   }
   return found.filter((change) => !isLeft(change));
-}
-
-/** The sandbox's git dir of the killed run, disarmed, or a new one. */
-async function reopenSandboxGitDir(
-  checkout: Checkout,
-  gitDir: string,
-  { settings, submodules }: { settings: UserSettings; submodules: readonly string[] },
-): Promise<SandboxGitDir> {
-  const kept = await keptSandboxGitDir(checkout, gitDir, settings);
-  if (kept !== null) return kept;
-  // The folder itself may be mounted by now, and stays.
-  mkdirSync(gitDir, { recursive: true, mode: 0o700 });
-  for (const name of readdirSync(gitDir)) rmSync(join(gitDir, name), { recursive: true, force: true });
-  const sandboxGitDir = await makeSandboxGitDir(checkout, gitDir, settings);
-  if (submodules.length > 0) await hideSubmodules(gitDir, submodules);
-  return sandboxGitDir;
 }
 
 /** Whether the path ends in a name that only a guarded write uses. */

@@ -3,19 +3,20 @@
  * Works through descriptors and follows no link.
  */
 
-import { closeSync, lstatSync } from 'node:fs';
+import { closeSync, lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { RepoPath } from '../../domain/changes/path.ts';
 import { decodeName } from '../../files/names.ts';
 import { below, enterParent, through } from '../../files/nofollow.ts';
 import { Breath } from '../../files/time-limit.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { readsFrom } from '../../git/store/bare-repository.ts';
+import type { CoreSettings } from '../../git/user-settings.ts';
 import type { SandboxGitDir } from '../../ports/workspace.ts';
-import { describeSandboxGitDir, type ReadingSettings, writeGitDir } from './sandbox-git-dir.ts';
+import { startSettings } from './kept/base-copy.ts';
+import { describeSandboxGitDir, hideSubmodules, makeSandboxGitDir, writeGitDir } from './sandbox-git-dir.ts';
 import { openToOwner, removeGitDir } from './unwalked/remove-git-dir.ts';
-import { startSettings } from './verify-git-dir.ts';
 
 type Kind = 'file' | 'folder';
 /** The kind an entry must have to be kept; null if it is always removed. */
@@ -42,23 +43,25 @@ export async function disarmSandboxGitDir(
   await resetSandboxGitDir(checkout, sandboxGitDir, startSettings(shadowGit));
 }
 
-/** The git dir of an earlier process, disarmed; null if the checkout's objects are somewhere else now. */
-export async function keptSandboxGitDir(
+/** The git dir of an earlier process, disarmed, or a new one if the checkout's objects are somewhere else now. */
+export async function reopenSandboxGitDir(
   checkout: Checkout,
   gitDir: string,
-  settings: ReadingSettings,
-): Promise<SandboxGitDir | null> {
-  if (!readsFrom(gitDir, checkout.objects)) return null;
+  { settings, submodules }: { settings: CoreSettings; submodules: readonly string[] },
+): Promise<SandboxGitDir> {
   // A lock left by a killed git is removed with the rest.
-  await resetSandboxGitDir(checkout, gitDir, settings);
+  if (readsFrom(gitDir, checkout.objects)) await resetSandboxGitDir(checkout, gitDir, settings);
+  else {
+    // The folder itself may be mounted by now, and stays.
+    mkdirSync(gitDir, { recursive: true, mode: 0o700 });
+    for (const name of readdirSync(gitDir)) rmSync(join(gitDir, name), { recursive: true, force: true });
+    await makeSandboxGitDir(checkout, gitDir, settings);
+    if (submodules.length > 0) await hideSubmodules(gitDir, submodules);
+  }
   return describeSandboxGitDir(checkout, gitDir);
 }
 
-async function resetSandboxGitDir(
-  checkout: Checkout,
-  gitDir: string,
-  settings: ReadingSettings,
-): Promise<void> {
+async function resetSandboxGitDir(checkout: Checkout, gitDir: string, settings: CoreSettings): Promise<void> {
   const stat = lstatSync(gitDir, { throwIfNoEntry: false });
   if (stat === undefined) return;
   if (!stat.isDirectory()) {

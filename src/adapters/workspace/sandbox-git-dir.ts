@@ -5,23 +5,20 @@
 
 import { existsSync, lstatSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { encodeName } from '../../files/names.ts';
+import { encodeNames } from '../../files/names.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { runGit } from '../../git/git.ts';
 import { copyIfThere } from '../../git/repository-file.ts';
 import { makeRepository } from '../../git/store/bare-repository.ts';
-import type { UserSettings } from '../../git/user-settings.ts';
+import type { CoreSettings } from '../../git/user-settings.ts';
 import type { SandboxGitDir } from '../../ports/workspace.ts';
 import { copyIndex, setMtime } from './tree/start-index.ts';
-
-/** Settings that determine how files of the work tree are read. */
-export type ReadingSettings = Pick<UserSettings, 'fileMode' | 'ignoreCase' | 'autocrlf' | 'eol'>;
 
 /** Creates the git dir in the folder `gitDir`, which may already exist if empty, with the index of the checkout. */
 export async function makeSandboxGitDir(
   checkout: Checkout,
   gitDir: string,
-  settings: ReadingSettings,
+  settings: CoreSettings,
 ): Promise<SandboxGitDir> {
   await makeGitDir(checkout, gitDir, settings);
   copyIndex(checkout.gitDir, gitDir, 'index');
@@ -29,7 +26,7 @@ export async function makeSandboxGitDir(
 }
 
 /** Writes what it needs besides refs and index, where it is missing: nothing in its place may be a link. */
-export function writeGitDir(checkout: Checkout, gitDir: string, settings: ReadingSettings): void {
+export function writeGitDir(checkout: Checkout, gitDir: string, settings: CoreSettings): void {
   const { commit, branchRef } = checkout.head;
   const head = branchRef === null ? (commit ?? '') : `ref: ${branchRef}`;
   makeRepository({
@@ -37,14 +34,7 @@ export function writeGitDir(checkout: Checkout, gitDir: string, settings: Readin
     objectFormat: checkout.objectFormat,
     alternate: checkout.objects,
     head: existsSync(join(gitDir, 'HEAD')) ? null : head,
-    core: {
-      bare: false,
-      filemode: settings.fileMode,
-      ignorecase: settings.ignoreCase,
-      autocrlf: settings.autocrlf,
-      eol: settings.eol,
-      logallrefupdates: true,
-    },
+    core: { bare: false, ...settings, logallrefupdates: true },
     // Without a name the model's own commits would fail.
     config: '[user]\n\tname = patchsmith\n\temail = patchsmith@localhost\n[gc]\n\tauto = 0\n',
   });
@@ -52,11 +42,7 @@ export function writeGitDir(checkout: Checkout, gitDir: string, settings: Readin
 }
 
 /** The same with refs, and without an index. */
-export async function makeGitDir(
-  checkout: Checkout,
-  gitDir: string,
-  settings: ReadingSettings,
-): Promise<void> {
+export async function makeGitDir(checkout: Checkout, gitDir: string, settings: CoreSettings): Promise<void> {
   writeGitDir(checkout, gitDir, settings);
   // Listed one by one, so that any ref storage works; the stash is the user's own and is left out.
   const refs = await runGit({
@@ -78,7 +64,7 @@ export async function hideSubmodules(gitDir: string, paths: readonly string[]): 
   await runGit({
     cwd: gitDir,
     args: [`--git-dir=${gitDir}`, 'update-index', '-z', '--skip-worktree', '--stdin'],
-    input: Buffer.concat(paths.map((path) => encodeName(`${path}\0`))),
+    input: encodeNames(paths),
   });
   setMtime(index, mtimeNs);
 }

@@ -10,7 +10,7 @@ import type { PathChange } from '../../domain/changes/change.ts';
 import type { RepoPath } from '../../domain/changes/path.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import type { BaseRevision } from '../../domain/run/events.ts';
-import { decodeName } from '../../files/names.ts';
+import { decodeNames } from '../../files/names.ts';
 import { readFile } from '../../files/nofollow-files.ts';
 import { fileSystemTime } from '../../files/stat.ts';
 import { Breath, until } from '../../files/time-limit.ts';
@@ -18,8 +18,8 @@ import { lookAt, viewing } from '../../files/tree-view.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { askGit, type GitCall, runGit } from '../../git/git.ts';
 import { ScratchIndex } from '../../git/store/trees.ts';
-import { checkoutSteps, inTurn, leftOut, packTree, readCoreSettings } from './kept/base-copy.ts';
-import { hideSubmodules, makeGitDir, type ReadingSettings } from './sandbox-git-dir.ts';
+import { checkoutSteps, inTurn, leftOut, packTree, startSettings } from './kept/base-copy.ts';
+import { hideSubmodules, makeGitDir } from './sandbox-git-dir.ts';
 import { copyIndex, START_INDEX } from './tree/start-index.ts';
 
 /** The checkout of a run and its shadow repository. */
@@ -94,9 +94,9 @@ async function checkOut(request: CheckoutRequest): Promise<CheckedOut> {
   const left = await leftOut(shadowDir, shadowDir);
   const unmade = await inTurn(ask, checkoutSteps(tree, left));
   if (unmade !== null) return failed(unmade);
-  const pointers = namesIn((await ask(['ls-files', '-z', '--', ':(attr:filter=lfs)'])).stdout);
+  const pointers = decodeNames((await ask(['ls-files', '-z', '--', ':(attr:filter=lfs)'])).stdout);
   const listed = (await ask(['ls-files', '--stage', '-z'])).stdout;
-  const absent = new Set(namesIn(left));
+  const absent = new Set(decodeNames(left));
   // No command runs in the milliseconds that follow, which the file system may not distinguish.
   const instant = fileSystemTime(join(gitDir, 'checked-out'));
   const isChanged = (path: string) => {
@@ -120,13 +120,9 @@ async function checkOut(request: CheckoutRequest): Promise<CheckedOut> {
 
 /** Parses the output of `ls-files --stage -z`. */
 function pathsOf(listed: Buffer, areSubmodules: boolean): string[] {
-  return namesIn(listed).flatMap((entry) =>
+  return decodeNames(listed).flatMap((entry) =>
     entry.startsWith('160000 ') === areSubmodules ? [entry.slice(entry.indexOf('\t') + 1)] : [],
   );
-}
-
-function namesIn(listed: Buffer): string[] {
-  return decodeName(listed).split('\0').slice(0, -1);
 }
 
 function inFolder(
@@ -142,17 +138,6 @@ function inFolder(
     args: [...settings.flatMap((setting) => ['-c', setting]), ...args],
     env: { GIT_DIR: gitDir, GIT_WORK_TREE: folder },
     ...(input === undefined ? {} : { input }),
-  };
-}
-
-/** As in the baseline rules. */
-export function startSettings(shadowDir: string): ReadingSettings {
-  const { filemode, ignorecase, autocrlf, eol } = readCoreSettings(join(shadowDir, 'rules/git/config'));
-  return {
-    fileMode: filemode !== 'false',
-    ignoreCase: ignorecase === 'true',
-    autocrlf: autocrlf === 'true' || autocrlf === 'input' ? autocrlf : 'false',
-    eol: eol === 'crlf' ? 'crlf' : 'lf',
   };
 }
 

@@ -3,7 +3,7 @@
 import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileMode, FileState } from '../../domain/changes/change.ts';
-import { decodeName, encodeName } from '../../files/names.ts';
+import { decodeName, decodeNames, encodeName } from '../../files/names.ts';
 import { askGit, type GitAnswer, runGit } from '../git.ts';
 import { sizesOf } from './blobs.ts';
 import type { ObjectFormat } from './object-store.ts';
@@ -129,7 +129,7 @@ export async function pathsOfTree(shadowDir: string, tree: string): Promise<stri
     cwd: shadowDir,
     args: [`--git-dir=${shadowDir}`, 'ls-tree', '-r', '-z', '--full-tree', '--name-only', tree],
   });
-  return decodeName(listed).split('\0').slice(0, -1);
+  return decodeNames(listed);
 }
 
 /** One path in two trees; null where a tree has none. */

@@ -7,6 +7,7 @@ import { sentence } from '../../../domain/text/words.ts';
 import { readRegularFile } from '../../../files/regular-file.ts';
 import { askGit, OWN_IDENTITY, runGit } from '../../../git/git.ts';
 import { makeRepository } from '../../../git/store/bare-repository.ts';
+import type { CoreSettings } from '../../../git/user-settings.ts';
 
 /** Takes the objects of a tree into another git dir, without those of the tree `known`. Null when that went well, else why not. */
 export function packTree(
@@ -67,7 +68,7 @@ export async function copyBase({
     alternate: null,
     head: 'ref: refs/heads/main',
     core: {
-      ...readCoreSettings(join(rules, 'git/config')),
+      ...startSettings(shadowDir),
       bare: false,
       excludesFile: configPath(join(rules, 'excludes')),
       attributesFile: configPath(join(rules, 'attributes')),
@@ -137,10 +138,11 @@ async function whyCorrupt(gitDir: string): Promise<string | null> {
 /** What we write there takes some hundred bytes. */
 const MAX_CONFIG_BYTES = 64 * 1024;
 
-/** The settings that determine how files are read, of a file as `configOf` writes it; anything else in it is ignored. */
-export function readCoreSettings(configFile: string): Record<string, string> {
-  const read = readRegularFile(configFile, MAX_CONFIG_BYTES);
-  if (read.status !== 'ok') throw new Error(sentence(`${configFile} ${read.why}`));
+/** How files are read in a run, as `makeLookingGit` wrote it; anything else in that file is ignored. */
+export function startSettings(shadowDir: string): CoreSettings {
+  const file = join(shadowDir, 'rules/git/config');
+  const read = readRegularFile(file, MAX_CONFIG_BYTES);
+  if (read.status !== 'ok') throw new Error(sentence(`${file} ${read.why}`));
   const lines = read.bytes.toString('utf8').matchAll(/^\t(filemode|ignorecase|autocrlf|eol) = (\w+)$/gm);
   return Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
 }

@@ -1,9 +1,9 @@
 /** Ignored files of a checkout in a copy of a run's base: commands need them (`node_modules`), and no run stores them. */
 
-import { closeSync, mkdirSync, rmdirSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import { isGitDirName, type RepoPath } from '../../../domain/changes/path.ts';
 import { ioFailure } from '../../../files/failures.ts';
-import { encodeName, encodePath } from '../../../files/names.ts';
+import { decodeNames, encodeNames, encodePath } from '../../../files/names.ts';
 import { enterParent } from '../../../files/nofollow.ts';
 import { TreeView, viewing } from '../../../files/tree-view.ts';
 import { askGit, type GitAnswer } from '../../../git/git.ts';
@@ -78,20 +78,16 @@ async function ignoredAmong(
   copy: string,
   entries: readonly Entry[],
 ): Promise<{ ignored: string[]; problem: string }> {
-  const folders = entries.filter(({ isFolder }) => isFolder).map(({ path }) => encodePath(copy, path));
-  // Git looks whether a path is a folder.
-  for (const folder of folders) mkdirSync(folder);
-  try {
-    // The leading `./` prevents a colon at the start of a name from being read as pathspec magic.
-    const names = entries.map(({ path }) => encodeName(`./${path}`).toString('latin1'));
-    const input = Buffer.from(names.map((name) => `${name}\0`).join(''), 'latin1');
-    const { exitCode, stdout, stderr } = await askCopy(copy, ['check-ignore', '--stdin', '-z'], input);
-    const said = new Set(stdout.toString('latin1').split('\0'));
-    const ignored = entries.filter((_, at) => said.has(names[at] ?? '')).map(({ path }) => path);
-    return { ignored, problem: exitCode > 1 ? ` (${stderr})` : '' };
-  } finally {
-    for (const folder of folders) rmdirSync(folder);
-  }
+  // The leading `./` prevents a colon at the start of a name from being read as pathspec magic.
+  const names = entries.map(({ path, isFolder }) => `./${path}${isFolder ? '/' : ''}`);
+  const { exitCode, stdout, stderr } = await askCopy(
+    copy,
+    ['check-ignore', '--stdin', '-z'],
+    encodeNames(names),
+  );
+  const said = new Set(decodeNames(stdout));
+  const ignored = entries.filter((_, at) => said.has(names[at] ?? '')).map(({ path }) => path);
+  return { ignored, problem: exitCode > 1 ? ` (${stderr})` : '' };
 }
 
 /** In the copy, whose configuration and rules `copyBase` wrote. */

@@ -2,7 +2,7 @@
 
 import { closeSync } from 'node:fs';
 import { parseRepoPath } from '../../../domain/changes/path.ts';
-import { decodeName } from '../../../files/names.ts';
+import { decodeNames } from '../../../files/names.ts';
 import { chunksOf, openRegular } from '../../../files/opened-file.ts';
 import { viewing } from '../../../files/tree-view.ts';
 import { askGit } from '../../../git/git.ts';
@@ -45,7 +45,7 @@ export async function completeBase({
   const entries = await treeEntries(objectsGitDir, tree);
   // A folder of it is missing.
   if (entries === null) return { status: 'tree' };
-  const absent = new Set(decodeName(await leftOut(shadowDir, objectsGitDir)).split('\0'));
+  const absent = new Set(decodeNames(await leftOut(shadowDir, objectsGitDir)));
   const store = new ObjectStore(takenGitDir, objectFormat);
   const lost: string[] = [];
   for (const { path, mode, id } of entries) {

@@ -9,7 +9,7 @@ import { pipeline } from 'node:stream/promises';
 import { foldersAround, quotedName } from '../../../domain/changes/path.ts';
 import { sentence } from '../../../domain/text/words.ts';
 import { warning } from '../../../domain/warnings/warning.ts';
-import { encodeName, encodePath } from '../../../files/names.ts';
+import { encodeNames, encodePath } from '../../../files/names.ts';
 import { openRegularIn, readWhole } from '../../../files/opened-file.ts';
 import type { TreeView } from '../../../files/tree-view.ts';
 import { ScratchIndex } from '../../../git/store/trees.ts';
@@ -101,7 +101,7 @@ export class CommittedForms {
     const call = {
       ...at,
       args: ['update-index', '--add', '--replace', '-z', '--stdin'],
-      input: listOf(paths),
+      input: encodeNames(paths),
     };
     const answer = await git.ask(call);
     if (answer.exitCode !== 0) {
@@ -109,7 +109,7 @@ export class CommittedForms {
       if (encoded.length === 0) throw git.failure(call, answer);
       // Git gives up at the first that is not in its encoding. Only when it stores nothing, it names them all.
       const args = ['update-index', '--info-only', '--add', '--replace', '-z', '--stdin'];
-      const { stderr } = await git.ask({ ...at, args, input: listOf(encoded) });
+      const { stderr } = await git.ask({ ...at, args, input: encodeNames(encoded) });
       const errors = stderr.replace(/^hint: .*\n?/gm, '');
       const said = new Map(encoded.map((path) => [path, lineWith(`'${path}'`, errors)]));
       const named = encoded.filter((path) => said.get(path) !== null);
@@ -163,7 +163,7 @@ export async function attributesOf(
   if (paths.length === 0) return attributes;
   const answer = await git.tell({
     args: ['check-attr', '--stdin', '-z', 'filter', 'working-tree-encoding'],
-    input: listOf(paths),
+    input: encodeNames(paths),
   });
   const values = answer.toString('latin1').split('\0');
   paths.forEach((path, at) => {
@@ -183,11 +183,6 @@ function lineWith(part: string, text: string): string | null {
   if (at < 0) return null;
   const end = text.indexOf('\n', at + part.length);
   return text.slice(text.lastIndexOf('\n', at) + 1, end < 0 ? text.length : end);
-}
-
-/** Each followed by NUL. */
-function listOf(paths: readonly string[]): Buffer {
-  return Buffer.concat(paths.map((path) => encodeName(`${path}\0`)));
 }
 
 const NONE: ReadonlySet<string> = new Set(['', 'unspecified', 'set', 'unset']);

@@ -6,13 +6,13 @@
 import { accessSync, constants, existsSync, lstatSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { UnusableFile } from '../../../domain/errors/thrown.ts';
-import { decodeName } from '../../../files/names.ts';
+import { decodeNames } from '../../../files/names.ts';
 import type { Reading } from '../../../files/regular-file.ts';
 import type { Checkout } from '../../../git/checkout-layout.ts';
 import { askGit, type GitAnswer } from '../../../git/git.ts';
 import { copyIfThere, isNullDevice } from '../../../git/repository-file.ts';
 import { makeRepository } from '../../../git/store/bare-repository.ts';
-import type { UserSettings } from '../../../git/user-settings.ts';
+import { coreSettings, type UserSettings } from '../../../git/user-settings.ts';
 import { START_INDEX } from './start-index.ts';
 
 /** The folder in the shadow repository with the git dir and the rules from outside the work tree. */
@@ -37,11 +37,9 @@ export function makeLookingGit(
     head: 'ref: refs/heads/none',
     core: {
       bare: false,
+      ...coreSettings(settings),
       // Elsewhere, git would not see a new file whose name differs only in case from one that it has.
       ignorecase: settings.ignoreCase && ignoresCase(root),
-      filemode: settings.fileMode,
-      autocrlf: settings.autocrlf,
-      eol: settings.eol,
       // A file that a sparse checkout left out is seen as soon as there is one.
       sparseCheckout: true,
       untrackedCache: false,
@@ -147,9 +145,7 @@ export class LookingGit {
 
   /** The names that it lists. */
   async names(call: LookingCall): Promise<string[]> {
-    return decodeName(await this.tell(call))
-      .split('\0')
-      .slice(0, -1);
+    return decodeNames(await this.tell(call));
   }
 
   /** The error for an answer that says that git failed. */

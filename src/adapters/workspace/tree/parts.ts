@@ -6,12 +6,12 @@ import { NO_GUARD, type PathGuard } from '../../../domain/changes/path-policy.ts
 import { type ChangeLimits, DEFAULT_CHANGE_LIMITS } from '../../../domain/run/limits.ts';
 import type { Warning } from '../../../domain/warnings/warning.ts';
 import { ClosedPlaces, closedPlacesFile } from '../../../files/closed-places.ts';
-import { encodeName } from '../../../files/names.ts';
+import { encodeNames } from '../../../files/names.ts';
 import type { Checkout } from '../../../git/checkout-layout.ts';
 import type { RepositoryPlan } from '../../../git/store/bare-repository.ts';
 import { ObjectStore } from '../../../git/store/object-store.ts';
 import type { UserSettings } from '../../../git/user-settings.ts';
-import { GitDirs } from '../unwalked/git-dirs.ts';
+import { Folders } from '../unwalked/folders.ts';
 import { PlantedGit } from '../unwalked/planted-git.ts';
 import { SetIds, setIdsFile } from '../unwalked/set-ids.ts';
 import { beginningOf } from '../unwalked/unseen-changes.ts';
@@ -83,7 +83,7 @@ export async function workTreeParts({
     fileMode: settings.fileMode,
     planted: new PlantedGit({
       ...{ root, closed },
-      folders: new GitDirs({ root, closed, setIds, limit: budget.folders }),
+      folders: new Folders({ root, closed, setIds, limit: budget.folders }),
       warn,
     }),
     contents: {
@@ -110,7 +110,7 @@ async function readStartIndex(git: LookingGit, file: string): Promise<StartIndex
   if (assumed.length === 0) return index;
   await git.tell({
     args: ['update-index', '--no-assume-unchanged', '-z', '--stdin'],
-    input: Buffer.concat(assumed.map(({ path }) => encodeName(`${path}\0`))),
+    input: encodeNames(assumed.map(({ path }) => path)),
   });
   return list();
 }

@@ -12,7 +12,7 @@ import { fileSystemTime } from '../../../files/stat.ts';
 import { viewing } from '../../../files/tree-view.ts';
 import type { CaptureScope } from '../../../ports/workspace.ts';
 import { refuseBlocking, removeBlocking } from '../unwalked/blocking-pipes.ts';
-import type { FoundFolders } from '../unwalked/git-dirs.ts';
+import type { FoundFolders } from '../unwalked/folders.ts';
 import { Candidates } from './candidates.ts';
 import { Comparison } from './comparison.ts';
 import { isFile, LastSeen, type States } from './last-seen.ts';

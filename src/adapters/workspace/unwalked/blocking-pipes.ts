@@ -10,7 +10,7 @@ import { hasCode } from '../../../files/failures.ts';
 import { encodeName } from '../../../files/names.ts';
 import { viewing } from '../../../files/tree-view.ts';
 import { gitDirNamedIn } from '../../../git/nested-git.ts';
-import type { FoundFolders } from './git-dirs.ts';
+import type { FoundFolders } from './folders.ts';
 
 const WHY = 'is a pipe or device, which git would wait for';
 

@@ -27,7 +27,7 @@ import { formatSize, pluralize } from '../../../domain/text/words.ts';
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import { hasCode } from '../../../files/failures.ts';
-import { decodeName } from '../../../files/names.ts';
+import { decodeName, decodeNames } from '../../../files/names.ts';
 import { invisible } from '../../../files/stat.ts';
 import { Breath, timeLimit } from '../../../files/time-limit.ts';
 import { TreeView } from '../../../files/tree-view.ts';
@@ -130,13 +130,7 @@ async function findLinked(root: string): Promise<string[]> {
       else if (error !== null && typeof error.code !== 'number') {
         const why = error.code === 'ENOENT' ? 'find is not installed' : error.message;
         reject(new LinkedOutside(`The work tree cannot be searched for hard links: ${why}. ${ADVICE}`));
-      } else
-        resolve(
-          decodeName(stdout)
-            .split('\0')
-            .slice(0, -1)
-            .map((path) => (path === '.' ? '' : path.slice('./'.length))),
-        );
+      } else resolve(decodeNames(stdout).map((path) => (path === '.' ? '' : path.slice('./'.length))));
     });
   });
 }

@@ -9,14 +9,14 @@ import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import { type ClosedPlaces, recallClosedPlaces } from '../../../files/closed-places.ts';
 import { invisible } from '../../../files/stat.ts';
 import { type TreeView, viewing } from '../../../files/tree-view.ts';
-import { type FoundFolders, type FoundGitDirs, GitDirs } from './git-dirs.ts';
+import { Folders, type FoundFolders } from './folders.ts';
 import { keptRepositories } from './kept-repositories.ts';
 import { removeGitDir } from './remove-git-dir.ts';
 
 /** What is needed to find planted git dirs. */
 export interface PlantedGitParts {
   readonly root: string;
-  readonly folders: GitDirs;
+  readonly folders: Folders;
   readonly closed: Pick<ClosedPlaces, 'isAsFound'>;
   warn(warning: Warning): void;
 }
@@ -50,7 +50,7 @@ export class PlantedGit {
   }
 
   /** The folders of the work tree, as the last look read them. */
-  get folders(): Pick<GitDirs, 'read' | 'below'> {
+  get folders(): Folders {
     return this.#parts.folders;
   }
 
@@ -66,7 +66,7 @@ export class PlantedGit {
 
   /** Looks at all folders for the first time: what is there is the user's. */
   async begin(clock: bigint): Promise<FoundFolders> {
-    const found = await this.#parts.folders.below([''], clock);
+    const found = await this.#parts.folders.look(clock);
     this.#repositories = [...found.gitDirs, ...found.repositories];
     this.#add(this.#repositories);
     return found;
@@ -79,14 +79,14 @@ export class PlantedGit {
 
   /** Looks again. What is new is the user's if no command has run since the last look, and otherwise removed. */
   async look(clock: bigint, since: 'commands' | 'outside'): Promise<FoundFolders> {
-    const found = await this.#parts.folders.below([''], clock);
+    const found = await this.#parts.folders.look(clock);
     const before = this.removed.length;
     await this.#settle(found, since === 'commands');
-    return this.removed.length > before ? this.#parts.folders.below([''], clock) : found;
+    return this.removed.length > before ? this.#parts.folders.look(clock) : found;
   }
 
   /** Those of the found git dirs that are not known, sorted. While a known one is missing, each of them may be a copy of it: `mv` copies between mounts. */
-  judge({ gitDirs, repositories }: Pick<FoundGitDirs, 'gitDirs' | 'repositories'>): JudgedGitDir[] {
+  judge({ gitDirs, repositories }: Pick<FoundFolders, 'gitDirs' | 'repositories'>): JudgedGitDir[] {
     const unknown = gitDirs.filter((path) => !this.#inodes.has(path)).sort();
     if (unknown.length === 0) return [];
     return viewing(this.#parts.root, (view) => {
@@ -100,7 +100,7 @@ export class PlantedGit {
     });
   }
 
-  async #settle(found: FoundGitDirs, isByCommands: boolean): Promise<void> {
+  async #settle(found: FoundFolders, isByCommands: boolean): Promise<void> {
     const { root, closed, warn } = this.#parts;
     this.#repositories = [...found.gitDirs, ...found.repositories];
     for (const path of isByCommands ? found.unreadable : [])
@@ -200,7 +200,7 @@ export async function removePlantedGitDirs(root: string, shadowDir: string): Pro
   const limit = { maxEntries: MAX_KEPT_ENTRIES, exceeded: () => undefined };
   const planted = new PlantedGit({
     ...{ root, closed, warn },
-    folders: new GitDirs({ root, closed, setIds: null, limit }),
+    folders: new Folders({ root, closed, setIds: null, limit }),
   });
   planted.recall(kept.gitDirs);
   await planted.look(0n, 'commands');

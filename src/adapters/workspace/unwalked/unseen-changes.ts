@@ -17,7 +17,7 @@ import type { FileStat } from '../../../files/stat.ts';
 import { Breath } from '../../../files/time-limit.ts';
 import { NO_FOLDER_LIMIT, TreeView } from '../../../files/tree-view.ts';
 import type { NestedChange } from '../../../ports/workspace.ts';
-import { GitDirs } from './git-dirs.ts';
+import { Folders, pathIn } from './folders.ts';
 import { SetIds, setIdsFile } from './set-ids.ts';
 
 /** The moment the work began, stored as the time of a file in the shadow repository. */
@@ -45,10 +45,11 @@ export interface LookingParts {
   readonly root: string;
   readonly closed: Pick<ClosedPlaces, 'insist'>;
   readonly setIds: Pick<SetIds, 'see'>;
-  readonly folders: Pick<GitDirs, 'read' | 'below'>;
+  readonly folders: Pick<Folders, 'read' | 'look'>;
 }
 
-type Seen = (path: string, stat: FileStat | null) => void;
+/** Receives a place, whose stat is null if it cannot be examined. */
+type Seen = (path: string, stat: FileStat | null, isFolder: boolean) => void;
 
 /** One round of looks, which ends with `close`. */
 class Looks {
@@ -74,24 +75,22 @@ class Looks {
   }
 
   /** Passes on the folder and everything below it, without git dirs and, if `isWhole` is false, without other repositories. */
-  async below(
-    top: string,
-    isWhole: boolean,
-    { folder: seenFolder, file: seenFile }: Record<'folder' | 'file', Seen>,
-  ) {
+  async below(top: string, isWhole: boolean, seen: Seen): Promise<void> {
     const waiting = [top];
     for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
       const read = this.#parts.folders.read(this.#view, folder);
-      const stat = typeof read === 'string' ? this.at(folder) : read.stat;
-      if (stat === 'absent') continue;
-      if (typeof read !== 'string' && read.gitDirs.length > 0 && !isWhole) continue;
-      seenFolder(folder, stat);
-      if (typeof read === 'string') continue;
+      if (typeof read === 'string') {
+        const stat = this.at(folder);
+        if (stat !== 'absent') seen(folder, stat, true);
+        continue;
+      }
+      if (read.gitDirs.length > 0 && !isWhole) continue;
+      seen(folder, read.stat, true);
       const names = read.files.split('/').slice(0, -1);
       for (const name of names) {
-        const path = folder === '' ? name : `${folder}/${name}`;
+        const path = pathIn(folder, name);
         const file = this.at(path);
-        if (file !== 'absent') seenFile(path, file);
+        if (file !== 'absent') seen(path, file, false);
       }
       waiting.push(...read.folders);
       await this.#breath.after(1 + names.length);
@@ -132,23 +131,22 @@ const CUT_SHORT = warning(
 
 async function findIgnored(places: IgnoredPlaces, names: IgnoredFileList): Promise<void> {
   const since = beginningOf(places.shadowDir);
-  const { empty, special } = await places.folders.below([''], 0n);
+  const { empty, special } = await places.folders.look(0n);
   const paths = await places.ignored();
   const within = new Set(paths);
   const isWithin = (path: string) =>
     within.has(path) || [path, ...foldersOf(path)].some((one) => within.has(`${one}/`));
-  const seen = (mark: string) => (path: string, stat: FileStat | null) => {
-    if (since !== null && isSince(stat, since)) names.add(`${path}${mark}`);
+  const seen: Seen = (path, stat, isFolder) => {
+    if (since !== null && isSince(stat, since)) names.add(isFolder ? `${path}/` : path);
   };
   const looks = new Looks(places);
   const at = (path: string) => {
     const stat = looks.at(path);
-    if (stat !== 'absent') seen(stat?.kind === 'folder' ? '/' : '')(path, stat);
+    if (stat !== 'absent') seen(path, stat, stat?.kind === 'folder');
   };
   try {
     for (const path of paths) {
-      if (path.endsWith('/'))
-        await looks.below(path.slice(0, -1), false, { folder: seen('/'), file: seen('') });
+      if (path.endsWith('/')) await looks.below(path.slice(0, -1), false, seen);
       else at(path);
     }
     for (const path of [...special, ...empty]) if (!isWithin(path)) at(path);
@@ -188,15 +186,15 @@ export async function nestedChanges(
     const changes: NestedChange[] = [];
     for (const path of outer) {
       const found = { files: [] as string[], folders: [] as string[] };
-      const seen = (list: string[]) => (one: string, stat: FileStat | null) => {
-        if (isSince(stat, sinceNs)) list.push(one);
+      const seen: Seen = (one, stat, isFolder) => {
+        if (isSince(stat, sinceNs)) (isFolder ? found.folders : found.files).push(one);
       };
       const top = looks.at(path);
       if (top === 'absent') {
         if (there.includes(path)) found.folders.push(path);
       } else if (top !== null && top.kind !== 'folder') {
         if (there.includes(path) || isSince(top, sinceNs)) found.files.push(path);
-      } else await looks.below(path, true, { folder: seen(found.folders), file: seen(found.files) });
+      } else await looks.below(path, true, seen);
       const [files, folders] = [found.files.sort(), found.folders.sort()];
       if (files.length + folders.length > 0) changes.push({ path, files, folders });
     }
@@ -212,10 +210,9 @@ export async function sweepSetIds(
   closed: Pick<ClosedPlaces, 'insist'>,
   setIds: SetIds,
 ): Promise<void> {
-  const folders = new GitDirs({ root, closed, setIds, limit: NO_FOLDER_LIMIT });
+  const folders = new Folders({ root, closed, setIds, limit: NO_FOLDER_LIMIT });
   const looks = new Looks({ root, closed, setIds, folders });
-  const ignore = () => undefined;
-  await looks.below('', true, { folder: ignore, file: ignore }).finally(() => looks.close());
+  await looks.below('', true, () => undefined).finally(() => looks.close());
 }
 
 /** The same for a run that is over, of which only the shadow repository is left. Returns what to report. */

@@ -1,0 +1,158 @@
+/**
+ * Looks at every folder of the work tree, also those that git ignores and those of other repositories: for git dirs, rule files,
+ * and what could hold git up. A folder that has not changed since the last look costs only a stat.
+ */
+
+import { isGitDirName, isRuleFile } from '../../../domain/changes/path.ts';
+import { belongsTo, isRepository } from '../../../domain/review/git-folder.ts';
+import type { ClosedPlaces } from '../../../files/closed-places.ts';
+import { type FileStat, invisible, sameStat } from '../../../files/stat.ts';
+import { Breath } from '../../../files/time-limit.ts';
+import { type FolderEntry, type FolderLimit, TreeView } from '../../../files/tree-view.ts';
+import type { SetIds } from './set-ids.ts';
+
+/** What matters among the entries of a folder. */
+interface Entries {
+  readonly folders: string[];
+  /** Everything with a name that some file system treats as `.git`; their contents are not examined. */
+  readonly gitDirs: string[];
+  /** Rule files that git reads. */
+  readonly rules: string[];
+  /** Pipes, sockets and devices. */
+  readonly special: string[];
+  /** Names that make a folder a repository. */
+  readonly parts: string[];
+}
+
+/** A folder whose entries stay the same as long as its stat does. */
+interface ReadFolder extends Entries {
+  readonly stat: FileStat;
+  /** Names of all other entries, each followed by a slash: a single string takes a tenth of the memory of many. */
+  readonly files: string;
+}
+
+/** What a look at all folders finds, relative to the root; `''` is the root itself. */
+export interface FoundFolders extends Omit<Entries, 'folders' | 'parts'> {
+  /** Folders that git considers repositories although they are not called `.git`, such as bare ones. */
+  readonly repositories: string[];
+  /** Folders that could not be read. */
+  readonly unreadable: string[];
+  readonly empty: string[];
+  /** Folders with more entries than are kept. */
+  readonly tooLarge: string[];
+}
+
+/** A cheap check before the expensive one: no other name can be a spelling of `.git`. */
+const MAYBE_GIT = /git|[^ -~]/i;
+
+/** What a look at folders needs. */
+export interface FoldersParts {
+  readonly root: string;
+  /** Opens folders that their owner has closed; none to begin with. */
+  readonly closed: Pick<ClosedPlaces, 'insist'>;
+  /** Receives every folder. */
+  readonly setIds: Pick<SetIds, 'see'> | null;
+  /** The entries of larger folders are not kept. */
+  readonly limit: FolderLimit;
+}
+
+/** Looks at folders. Those that have not changed are not read again. */
+export class Folders {
+  readonly #parts: FoldersParts;
+  #known: ReadonlyMap<string, ReadFolder> = new Map();
+
+  constructor(parts: FoldersParts) {
+    this.#parts = parts;
+  }
+
+  /** Examines all folders. `clock` is the file system's time before the look, in ns. */
+  async look(clock: bigint): Promise<FoundFolders> {
+    const known = new Map<string, ReadFolder>();
+    const all = { ...noEntries(), repositories: [], unreadable: [], empty: [], tooLarge: [] } as FoundFolders;
+    const view = new TreeView(this.#parts.root, this.#parts.limit);
+    const breath = new Breath();
+    const queue = [''];
+    try {
+      for (const folder of queue) {
+        const read = this.read(view, folder);
+        const found = read === 'too_large' ? await this.#skim(view, folder) : read;
+        if (read === 'too_large') all.tooLarge.push(folder);
+        if (found === 'unreadable') all.unreadable.push(folder);
+        if (typeof found === 'string') continue;
+        if (typeof read !== 'string') {
+          // A folder as recent as the clock may change again without a trace.
+          if (read.stat.ctimeNs < clock) known.set(folder, read);
+          if (read.files === '' && read.folders.length + read.gitDirs.length === 0) all.empty.push(folder);
+        }
+        if (isRepository(found.parts)) all.repositories.push(folder);
+        all.gitDirs.push(...found.gitDirs);
+        all.rules.push(...found.rules);
+        all.special.push(...found.special);
+        for (const path of found.folders) queue.push(path);
+        await breath.after(1);
+      }
+    } finally {
+      view.close();
+    }
+    this.#known = known;
+    return all;
+  }
+
+  /** A folder's entries; one that has not changed since the last look is not read again. */
+  read(view: TreeView, folder: string): ReadFolder | 'absent' | 'unreadable' | 'too_large' {
+    const { closed, setIds } = this.#parts;
+    const look = closed.insist(folder, () => view.lookAt(folder));
+    if (look.status !== 'seen') return look.status;
+    if (look.stat.kind !== 'folder') return 'absent';
+    setIds?.see(view, folder, look.stat);
+    const known = this.#known.get(folder);
+    if (known && sameStat(known.stat, look.stat)) return known;
+    const listing = closed.insist(folder, () => view.listFolder(folder));
+    if (listing.status !== 'seen') return listing.status;
+    const entries = noEntries();
+    let files = '';
+    for (const entry of listing.entries) if (sortInto(entries, folder, entry)) files += `${entry.name}/`;
+    return { stat: listing.stat, files, ...entries };
+  }
+
+  /** A folder with more entries than are kept: a command may have filled it to hide a git dir among or below them. */
+  async #skim(view: TreeView, folder: string): Promise<Entries | 'unreadable'> {
+    const { closed, setIds } = this.#parts;
+    const entries = noEntries();
+    try {
+      await view.eachEntry(folder, (entry) => {
+        if (!sortInto(entries, folder, entry) || setIds === null) return;
+        const path = pathIn(folder, entry.name);
+        const look = closed.insist(path, () => view.lookAt(path));
+        if (look.status === 'seen') setIds.see(view, path, look.stat);
+      });
+    } catch (error) {
+      invisible(error);
+      return 'unreadable';
+    }
+    return entries;
+  }
+}
+
+const noEntries = (): Entries => ({ folders: [], gitDirs: [], rules: [], special: [], parts: [] });
+
+/** True for an entry that is neither a folder nor a git dir. */
+function sortInto(
+  entries: Entries,
+  folder: string,
+  { name, folder: isFolder, special }: FolderEntry,
+): boolean {
+  const path = pathIn(folder, name);
+  if (belongsTo(name, '')) entries.parts.push(name);
+  if (special) entries.special.push(path);
+  else if (!isFolder && isRuleFile(name)) entries.rules.push(path);
+  if (MAYBE_GIT.test(name) && isGitDirName(name)) entries.gitDirs.push(path);
+  else if (isFolder) entries.folders.push(path);
+  else return true;
+  return false;
+}
+
+/** The path of an entry. */
+export function pathIn(folder: string, name: string): string {
+  return folder === '' ? name : `${folder}/${name}`;
+}
