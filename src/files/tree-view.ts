@@ -4,6 +4,7 @@
  */
 
 import {
+  type BigIntStats,
   closeSync,
   constants,
   type Dirent,
@@ -78,6 +79,16 @@ export class TreeView {
       return stats ? { status: 'seen', stat: fileStat(stats) } : { status: 'absent' };
     } catch (error) {
       return { status: invisible(error) };
+    }
+  }
+
+  /** What the system says of an entry; null if there is none, or if it cannot be examined. */
+  stat(path: string): BigIntStats | null {
+    try {
+      return lstatSync(this.place(path), { bigint: true, throwIfNoEntry: false }) ?? null;
+    } catch (error) {
+      invisible(error);
+      return null;
     }
   }
 

@@ -50,26 +50,33 @@ export async function findCheckout(startDir: string, env: UserEnvironment): Prom
   const call = { cwd: root, env: userGitEnvironment(env), signal: late };
   const ask = (...args: string[]) => askGit({ ...call, args });
   // Also where git does not die, since its disk does not answer.
-  const asked = await Promise.race([askAll(ask), aborted(late)]);
-  if (asked === null) return failed(`git gave no answer in ${root}: ${NO_ANSWER}`);
-  if (asked.status === 'refused') return failed(await whyNot(root, asked.answer, ask));
-  const [toplevel, gitDir, commonDir, format] = asked.places;
-  const real = (path: string) => realpathSync(resolve(root, path));
+  const answer = await Promise.race([ask('rev-parse', ...QUESTIONS), aborted(late)]);
+  if (answer === null) return failed(`git gave no answer in ${root}: ${NO_ANSWER}`);
+  if (answer.exitCode !== 0) return failed(await whyNot(root, answer, ask));
+  const [, format, places = '', commit, ref] = ANSWERS.exec(decodeName(answer.stdout)) ?? [];
+  const [own, here] = [`${folders.gitDir}\n`, `${root}\n`];
   // Git goes on to the folders above if it finds something wrong here.
-  if (real(gitDir) !== folders.gitDir || real(commonDir) !== folders.commonDir)
-    return failed(notARepository(root));
-  const named = folders.kind === 'elsewhere' ? await workTreeOf(folders.gitDir, call) : toplevel;
-  if (toplevel !== root || named !== root) return failed(whyElsewhere(root, folders, named));
+  if (!places.startsWith(own)) return failed(notARepository(root));
+  const isHere = places.startsWith(here, own.length);
+  const inRepository = folders.kind === 'elsewhere' ? await workTreeOf(folders.gitDir, call) : null;
+  const named = inRepository ?? (isHere ? root : line(await ask('rev-parse', '--show-toplevel')));
+  if (!isHere || named !== root) return failed(whyElsewhere(root, folders, named));
+  const commonDir = realpathSync(resolve(root, places.slice(own.length + here.length)));
+  if (commonDir !== folders.commonDir) return failed(notARepository(root));
+  const head =
+    commit !== undefined && ref !== undefined
+      ? { commit, branchRef: ref === 'HEAD' ? null : ref }
+      : await askHead(ask);
   return {
     status: 'ok',
     checkout: {
       root,
       gitDir: folders.gitDir,
-      commonDir: folders.commonDir,
-      objects: join(folders.commonDir, 'objects'),
+      commonDir,
+      objects: join(commonDir, 'objects'),
       prefix: relative(root, start),
       objectFormat: format === 'sha256' ? 'sha256' : 'sha1',
-      head: asked.head,
+      head,
     },
   };
 }
@@ -169,54 +176,14 @@ export function whyReadOnly(root: string): string | null {
 }
 
 type Ask = (...args: string[]) => Promise<GitAnswer>;
-type Places = readonly [toplevel: string, gitDir: string, commonDir: string, format: string];
-
+/** All in one process, with one answer per line; none about a HEAD that has no commit or is ambiguous. */
 const QUESTIONS = [
-  ['--show-toplevel'],
-  ['--absolute-git-dir'],
-  ['--git-common-dir'],
-  ['--show-object-format'],
+  ...['--show-object-format', '--absolute-git-dir', '--show-toplevel', '--git-common-dir'],
+  ...['--revs-only', 'HEAD', '--symbolic-full-name', 'HEAD'],
 ];
 
-type CheckoutAnswers =
-  | { readonly status: 'known'; readonly places: Places; readonly head: Checkout['head'] }
-  | { readonly status: 'refused'; readonly answer: GitAnswer };
-
-/**
- * Asks everything in one process, with one answer per line. Asks one by one where names contain newlines, and again for a HEAD
- * without a commit, since git then prints nothing for it.
- */
-async function askAll(ask: Ask): Promise<CheckoutAnswers> {
-  const answer = await ask(
-    'rev-parse',
-    ...QUESTIONS.flat(),
-    '--revs-only',
-    'HEAD',
-    '--symbolic-full-name',
-    'HEAD',
-  );
-  if (answer.exitCode !== 0) return { status: 'refused', answer };
-  const together = line(answer).split('\n');
-  const [commit = '', ref = ''] = together.slice(QUESTIONS.length);
-  if (together.length === QUESTIONS.length + 2 && /^(?:HEAD$|refs\/)/.test(ref))
-    return {
-      status: 'known',
-      places: placesIn(together),
-      head: { commit, branchRef: ref === 'HEAD' ? null : ref },
-    };
-  const [head, places] = await Promise.all([
-    askHead(ask),
-    together.length === QUESTIONS.length
-      ? together
-      : Promise.all(QUESTIONS.map(async (question) => line(await ask('rev-parse', ...question)))),
-  ]);
-  return { status: 'known', places: placesIn(places), head };
-}
-
-function placesIn(lines: readonly string[]): Places {
-  const [toplevel = '', gitDir = '', commonDir = '', format = ''] = lines;
-  return [toplevel, gitDir, commonDir, format];
-}
+/** Format, places (whose names may contain newlines), commit and ref. */
+const ANSWERS = /^(sha\d+)\n(.*?)(?:\n([0-9a-f]{40,})(?:\n(HEAD|refs\/[^\n]+))?)?\n$/s;
 
 const SAFE_DIRECTORY = 'git config --global --add safe.directory <folder>';
 

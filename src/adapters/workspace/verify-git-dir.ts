@@ -16,9 +16,9 @@ import { fileSystemTime } from '../../files/stat.ts';
 import { Breath, until } from '../../files/time-limit.ts';
 import { lookAt, viewing } from '../../files/tree-view.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
-import { askGit, type GitCall, runGit } from '../../git/git.ts';
+import { runGit } from '../../git/git.ts';
 import { ScratchIndex } from '../../git/store/trees.ts';
-import { checkoutSteps, inTurn, leftOut, packTree, startSettings } from './kept/base-copy.ts';
+import { checkoutSteps, gitIn, inTurn, leftOut, packTree, startSettings } from './kept/base-copy.ts';
 import { hideSubmodules, makeGitDir } from './sandbox-git-dir.ts';
 import { copyIndex, START_INDEX } from './tree/start-index.ts';
 
@@ -77,8 +77,14 @@ export function makeFreshCheckout(request: CheckoutRequest): Promise<CheckedOut>
 
 type CheckedOut = FreshCheckout | Failed;
 
-async function checkOut(request: CheckoutRequest): Promise<CheckedOut> {
-  const { checkout, shadowDir, base, net, folder, gitDir } = request;
+async function checkOut({
+  checkout,
+  shadowDir,
+  base,
+  net,
+  folder,
+  gitDir,
+}: CheckoutRequest): Promise<CheckedOut> {
   const scratch = new ScratchIndex(shadowDir, 'verify.index');
   await scratch.readTree(base.tree);
   const tree = await scratch.editedTree(net.map(({ path, after }) => ({ path, state: after })));
@@ -90,7 +96,8 @@ async function checkOut(request: CheckoutRequest): Promise<CheckedOut> {
   const known = base.commit === null ? null : `${base.commit}^{tree}`;
   const unpacked = await packTree(shadowDir, tree, gitDir, known);
   if (unpacked !== null) return failed(unpacked);
-  const ask = (args: readonly string[], input?: Buffer) => askGit(inFolder(request, args, input));
+  const attributes = `core.attributesFile=${join(shadowDir, 'rules/attributes')}`;
+  const ask = gitIn(folder, gitDir, [attributes, 'core.protectHFS=false', 'core.protectNTFS=false']);
   const left = await leftOut(shadowDir, shadowDir);
   const unmade = await inTurn(ask, checkoutSteps(tree, left));
   if (unmade !== null) return failed(unmade);
@@ -123,22 +130,6 @@ function pathsOf(listed: Buffer, areSubmodules: boolean): string[] {
   return decodeNames(listed).flatMap((entry) =>
     entry.startsWith('160000 ') === areSubmodules ? [entry.slice(entry.indexOf('\t') + 1)] : [],
   );
-}
-
-function inFolder(
-  { shadowDir, folder, gitDir }: CheckoutRequest,
-  args: readonly string[],
-  input: Buffer | undefined,
-): GitCall {
-  const rules = join(shadowDir, 'rules');
-  const attributes = `core.attributesFile=${join(rules, 'attributes')}`;
-  const settings = [attributes, 'core.protectHFS=false', 'core.protectNTFS=false'];
-  return {
-    cwd: folder,
-    args: [...settings.flatMap((setting) => ['-c', setting]), ...args],
-    env: { GIT_DIR: gitDir, GIT_WORK_TREE: folder },
-    ...(input === undefined ? {} : { input }),
-  };
 }
 
 /** For larger files, the time of the last change is compared instead of the content. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { BaseRevision } from '../../../domain/run/events.ts';
 import { sentence } from '../../../domain/text/words.ts';
 import { readRegularFile } from '../../../files/regular-file.ts';
-import { askGit, OWN_IDENTITY, runGit } from '../../../git/git.ts';
+import { askGit, type GitAnswer, OWN_IDENTITY, runGit } from '../../../git/git.ts';
 import { makeRepository } from '../../../git/store/bare-repository.ts';
 import type { CoreSettings } from '../../../git/user-settings.ts';
 
@@ -83,13 +83,7 @@ export async function copyBase({
     const kept = join(rules, 'git', name);
     if (existsSync(kept)) copyFileSync(kept, join(gitDir, name));
   }
-  const ask = (args: readonly string[], input?: Buffer) =>
-    askGit({
-      cwd: folder,
-      args,
-      env: { ...OWN_IDENTITY, GIT_DIR: gitDir, GIT_WORK_TREE: folder },
-      ...(input === undefined ? {} : { input }),
-    });
+  const ask = gitIn(folder, gitDir);
   // An invalid branch name leaves HEAD as it is.
   if (base.branch !== null) await ask(['symbolic-ref', 'HEAD', `refs/heads/${base.branch}`]);
   const commit = await ask(['commit-tree', '-m', 'Base of the run', base.tree]);
@@ -104,6 +98,17 @@ export async function copyBase({
 /** One command of git, with what it reads. */
 type GitStep = readonly [args: readonly string[], input?: Buffer];
 
+/** Asks git in a work tree of our own. */
+export function gitIn(workTree: string, gitDir: string, settings: readonly string[] = []) {
+  return (...[args, input]: GitStep): Promise<GitAnswer> =>
+    askGit({
+      cwd: workTree,
+      args: [...settings.flatMap((setting) => ['-c', setting]), ...args],
+      env: { ...OWN_IDENTITY, GIT_DIR: gitDir, GIT_WORK_TREE: workTree },
+      ...(input === undefined ? {} : { input }),
+    });
+}
+
 /** Makes a tree the index and the files of a work tree that is empty. `left` are the paths that stay out, NUL-terminated. */
 export function checkoutSteps(tree: string, left: Buffer): GitStep[] {
   return [
@@ -116,7 +121,7 @@ export function checkoutSteps(tree: string, left: Buffer): GitStep[] {
 
 /** Takes the steps until one fails. Null when none did, otherwise the reason. */
 export async function inTurn(
-  ask: (...step: GitStep) => Promise<{ exitCode: number | null; stderr: string }>,
+  ask: ReturnType<typeof gitIn>,
   steps: readonly GitStep[],
 ): Promise<string | null> {
   for (const step of steps) {

@@ -6,9 +6,9 @@ import { ioFailure } from '../../../files/failures.ts';
 import { decodeNames, encodeNames, encodePath } from '../../../files/names.ts';
 import { enterParent } from '../../../files/nofollow.ts';
 import { TreeView, viewing } from '../../../files/tree-view.ts';
-import { askGit, type GitAnswer } from '../../../git/git.ts';
 import { copyEntry } from '../copy-entry.ts';
 import { copyFolder } from '../work-tree-copy.ts';
+import { gitIn } from './base-copy.ts';
 
 /** What to copy, and where to. */
 export interface IgnoredCopy {
@@ -26,7 +26,7 @@ export interface IgnoredCopy {
  * left out. Null on success, and when the signal ended it early; otherwise why not, as the end of a sentence.
  */
 export async function copyIgnored({ from, copy, path, signal }: IgnoredCopy): Promise<string | null> {
-  const tracked = await askCopy(copy, ['--literal-pathspecs', 'ls-files', '-z', '--', path]);
+  const tracked = await gitIn(copy, `${copy}/.git`)(['--literal-pathspecs', 'ls-files', '-z', '--', path]);
   if (tracked.stdout.length > 0) return 'is tracked in the base of the run';
   const view = new TreeView(from);
   try {
@@ -80,18 +80,11 @@ async function ignoredAmong(
 ): Promise<{ ignored: string[]; problem: string }> {
   // The leading `./` prevents a colon at the start of a name from being read as pathspec magic.
   const names = entries.map(({ path, isFolder }) => `./${path}${isFolder ? '/' : ''}`);
-  const { exitCode, stdout, stderr } = await askCopy(
-    copy,
+  const { exitCode, stdout, stderr } = await gitIn(copy, `${copy}/.git`)(
     ['check-ignore', '--stdin', '-z'],
     encodeNames(names),
   );
   const said = new Set(decodeNames(stdout));
   const ignored = entries.filter((_, at) => said.has(names[at] ?? '')).map(({ path }) => path);
   return { ignored, problem: exitCode > 1 ? ` (${stderr})` : '' };
-}
-
-/** In the copy, whose configuration and rules `copyBase` wrote. */
-function askCopy(copy: string, args: readonly string[], input?: Buffer): Promise<GitAnswer> {
-  const env = { GIT_DIR: `${copy}/.git`, GIT_WORK_TREE: copy };
-  return askGit({ cwd: copy, args, env, ...(input === undefined ? {} : { input }) });
 }

@@ -1,9 +1,7 @@
 /** Reverts changes of the work tree, and checks that they are gone. */
 
-import { lstatSync } from 'node:fs';
 import { deletionsFirst, type PathChange, sameOnDisk } from '../../../domain/changes/change.ts';
 import { belongsTo } from '../../../domain/review/git-folder.ts';
-import { invisible } from '../../../files/stat.ts';
 import { type TreeView, viewing } from '../../../files/tree-view.ts';
 import type { PutBack } from '../../../ports/workspace.ts';
 import { openRestorer, type RestorePlaces } from './restore.ts';
@@ -97,12 +95,6 @@ function perhapsCopied(lost: string): string {
 
 /** Whether it was created before that time: a move keeps the birth time, which cannot be set. */
 function isOlder(view: TreeView, path: string, openedNs: bigint): boolean {
-  try {
-    const stat = lstatSync(view.place(path), { bigint: true, throwIfNoEntry: false });
-    if (stat === undefined) return false;
-    return stat.birthtimeNs > 0n && stat.birthtimeNs < openedNs;
-  } catch (error) {
-    invisible(error);
-    return false;
-  }
+  const birth = view.stat(path)?.birthtimeNs ?? 0n;
+  return birth > 0n && birth < openedNs;
 }

@@ -12,7 +12,6 @@ import {
   type BigIntStats,
   chownSync,
   constants,
-  lstatSync,
   readFileSync,
   renameSync,
   statfsSync,
@@ -28,7 +27,6 @@ import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import { hasCode } from '../../../files/failures.ts';
 import { decodeName, decodeNames } from '../../../files/names.ts';
-import { invisible } from '../../../files/stat.ts';
 import { Breath, timeLimit } from '../../../files/time-limit.ts';
 import { TreeView } from '../../../files/tree-view.ts';
 import { PROGRAM_FOLDERS } from '../../../git/git.ts';
@@ -88,7 +86,7 @@ async function linkedFiles(view: TreeView, { root, closed }: LinkedTree): Promis
   const opened = new Set<string>();
   for (;;) {
     const found = (await findLinked(root)).flatMap((path) => {
-      const stat = statOf(view, path);
+      const stat = view.stat(path);
       return stat === null ? [] : [{ path, stat }];
     });
     const folders = found.filter(({ stat }) => stat.isDirectory());
@@ -166,15 +164,6 @@ function mountsBelow(root: string): string[] {
 
 const fromOctal = (_: string, digits: string) => String.fromCharCode(Number.parseInt(digits, 8));
 
-function statOf(view: TreeView, path: string): BigIntStats | null {
-  try {
-    return lstatSync(view.place(path), { bigint: true, throwIfNoEntry: false }) ?? null;
-  } catch (error) {
-    invisible(error);
-    return null;
-  }
-}
-
 function isAccessible(view: TreeView, path: string, mode: number): boolean {
   try {
     accessSync(view.place(path), mode);
@@ -205,13 +194,13 @@ const ADVICE =
 async function copyInPlace(view: TreeView, path: string, name: string): Promise<boolean> {
   const folder = folderOf(path);
   const temporary = folder === '' ? name : `${folder}/${name}`;
-  const before = statOf(view, path);
+  const before = view.stat(path);
   if (before === null || !before.isFile() || before.nlink === 1n) return false;
   try {
     const to = Buffer.from(view.place(temporary));
     if (!(await copyEntry(view, path, to, timeLimit() ?? new AbortController().signal))) throw new CutShort();
     if (geteuid?.() === 0) chownSync(to, Number(before.uid), Number(before.gid));
-    const now = statOf(view, path);
+    const now = view.stat(path);
     if (now === null || !isSame(before, now))
       throw new LinkedOutside(
         `${quotedName(path)} is a hard link to a file outside of the work tree, and changes while it is copied. Stop what changes it, and run again.`,

@@ -4,10 +4,8 @@
  * user's that a command moved or copied away stays: removing it could destroy the only copy of someone's commits.
  */
 
-import { lstatSync } from 'node:fs';
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import { type ClosedPlaces, recallClosedPlaces } from '../../../files/closed-places.ts';
-import { invisible } from '../../../files/stat.ts';
 import { type TreeView, viewing } from '../../../files/tree-view.ts';
 import { Folders, type FoundFolders } from './folders.ts';
 import { keptRepositories } from './kept-repositories.ts';
@@ -152,13 +150,8 @@ function lostAmong(
 
 /** Inode number and birth time of the entry: numbers are reused, and birth times cannot be set. */
 function inodeAt(view: TreeView, path: string): string {
-  try {
-    const stat = lstatSync(view.place(path), { bigint: true, throwIfNoEntry: false });
-    return stat ? `${stat.ino}.${stat.birthtimeNs}` : '';
-  } catch (error) {
-    invisible(error);
-    return '';
-  }
+  const stat = view.stat(path);
+  return stat ? `${stat.ino}.${stat.birthtimeNs}` : '';
 }
 
 function warningOf(one: JudgedGitDir, isByCommands: boolean): Warning {
