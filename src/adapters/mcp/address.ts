@@ -2,7 +2,7 @@
 
 import { setTimeout } from 'node:timers/promises';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { type GivenUp, MAX_MESSAGE_BYTES, type totalBytes, withBoundedAnswers } from './bounds.ts';
+import { type GivenUp, MAX_MESSAGE_BYTES, withBoundedAnswers } from './bounds.ts';
 
 /** Where a server is, and how to get there. */
 export interface ServerAddress {
@@ -21,14 +21,8 @@ export type AddressTransport = StreamableHTTPClientTransport & GivenUp;
  */
 const BETWEEN_STREAMS_MS = 1_000;
 
-/**
- * Redirects are followed within the origin only, so that headers go nowhere else. `total` counts everything that the
- * server sends.
- */
-export function addressTransport(
-  { url, headers, fetch }: ServerAddress,
-  total: ReturnType<typeof totalBytes>,
-): AddressTransport {
+/** Redirects are followed within the origin only, so that headers go nowhere else. */
+export function addressTransport({ url, headers, fetch }: ServerAddress): AddressTransport {
   let why: string | null = null;
   let listensFrom = Number.NEGATIVE_INFINITY;
   const giveUp = (reason: string) => {
@@ -45,30 +39,22 @@ export function addressTransport(
         if (wait > 0)
           await setTimeout(wait, undefined, { ref: false, ...(init.signal ? { signal: init.signal } : {}) });
       }
-      return bounded(await fetch(input, init), total, giveUp);
+      return bounded(await fetch(input, init), giveUp);
     },
   });
   return withBoundedAnswers(Object.assign(transport, { whyGone: () => why, giveUp }));
 }
 
-/** The same answer with a body that breaks off at the limit for one message, or for the server. */
-function bounded(
-  answer: Response,
-  total: (bytes: number) => string | null,
-  giveUp: (why: string) => void,
-): Response {
+/** The same answer with a body that breaks off at the limit for one message. */
+function bounded(answer: Response, giveUp: (why: string) => void): Response {
   if (answer.body === null) return answer;
   let size = 0;
   const counting = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       size += chunk.length;
-      const excess =
-        size > MAX_MESSAGE_BYTES
-          ? `it sent more than ${MAX_MESSAGE_BYTES / 1024 ** 2} MiB in one answer`
-          : total(chunk.length);
-      if (excess === null) return controller.enqueue(chunk);
+      if (size <= MAX_MESSAGE_BYTES) return controller.enqueue(chunk);
       controller.terminate();
-      giveUp(excess);
+      giveUp(`it sent more than ${MAX_MESSAGE_BYTES / 1024 ** 2} MiB in one answer`);
     },
   });
   const { status, statusText, headers } = answer;

@@ -2,26 +2,17 @@
 
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { ErrorCode, ListToolsResultSchema, McpError } from '@modelcontextprotocol/sdk/types.js';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type Failed, failed } from '../../domain/failed.ts';
+import type { OfferedTools } from '../../domain/mcp/chosen-tools.ts';
 import { asSeen } from '../../domain/mcp/foreign-text.ts';
 import { CallAnswer, ResourceContents } from '../../domain/mcp/result-text.ts';
 import { shortened } from '../../domain/text/shorten.ts';
 import { timeoutSignal } from '../../files/time-limit.ts';
 import { type ConnectOptions, inTime, isStatus, ServerLine } from './server-line.ts';
 
-/** A tool as its server describes it, not yet cleaned or bounded. */
-export interface ListedTool {
-  readonly name: string;
-  readonly description: string;
-  readonly inputSchema: Readonly<Record<string, unknown>>;
-  /** The server says that it changes nothing. */
-  readonly isReadOnly: boolean;
-}
-
-/** A connected server. */
-export interface ServerConnection {
-  readonly tools: readonly ListedTool[];
-  readonly hasResources: boolean;
+/** A connected server, whose tools are not yet cleaned or bounded. */
+export interface ServerConnection extends OfferedTools {
   /** Name and version, according to the server. */
   readonly version: string;
   call(
@@ -53,8 +44,7 @@ export type CallEnd<Answer> =
 
 /** More tools than any model can use well. */
 const MAX_TOOLS = 256;
-/** A list with more parts than this counts as endless. */
-const MAX_PAGES = 32;
+
 /** Connects and lists the tools within the given time. On failure, ends what was started. */
 export async function connectServer(
   options: ConnectOptions,
@@ -101,11 +91,11 @@ export async function connectServer(
 async function listTools(
   client: Client,
   limits: { signal: AbortSignal; timeout: number },
-): Promise<ListedTool[]> {
+): Promise<OfferedTools['tools']> {
   if (client.getServerCapabilities()?.tools === undefined) return [];
-  const tools: ListedTool[] = [];
+  const tools: OfferedTools['tools'][number][] = [];
   let cursor: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page += 1) {
+  do {
     const params = cursor === undefined ? {} : { cursor };
     const list = await client.request({ method: 'tools/list', params }, ListToolsResultSchema, {
       ...limits,
@@ -115,9 +105,18 @@ async function listTools(
       tools.push({ name, description, inputSchema, isReadOnly: annotations?.readOnlyHint === true });
     if (tools.length > MAX_TOOLS) throw new Error(`it has more than ${MAX_TOOLS} tools`);
     cursor = list.nextCursor;
-    if (cursor === undefined) return tools;
-  }
-  throw new Error('its list of tools does not end');
+    // One that sends empty parts without end is given up when its time to connect is over.
+  } while (cursor !== undefined);
+  return tools;
+}
+
+/**
+ * Checks schemas against the meta-schema of draft 2020-12, without compiling them: a model's API refuses the whole request for an
+ * invalid one.
+ */
+export function schemaChecker(): (schema: Readonly<Record<string, unknown>>) => boolean {
+  const ajv = new Ajv2020({ strict: false, logger: false });
+  return (schema) => ajv.validateSchema({ ...schema }) === true;
 }
 
 async function ending<Answer>(

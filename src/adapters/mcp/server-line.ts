@@ -5,7 +5,6 @@ import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamable
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { timeoutSignal } from '../../files/time-limit.ts';
 import { type AddressTransport, addressTransport, type ServerAddress } from './address.ts';
-import { totalBytes } from './bounds.ts';
 import { type ProgramTransport, programTransport, type RunProgram } from './program.ts';
 
 /** How to connect. Times are in milliseconds. */
@@ -36,8 +35,6 @@ export class ServerLine {
   /** The client that greets the server. */
   readonly first: OpenLine;
   readonly #options: ConnectOptions;
-  // The limit on what a server may send counts for the whole run, not for a session.
-  readonly #total = totalBytes();
   #line: OpenLine;
   #isClosing = false;
   /** The program was ended on purpose, and the next request starts it. */
@@ -96,8 +93,7 @@ export class ServerLine {
     const { way, version } = this.#options;
     return {
       client: new Client({ name: 'patchsmith', version }, { capabilities: {} }),
-      transport:
-        way.by === 'stdio' ? programTransport(way.run, this.#total) : addressTransport(way, this.#total),
+      transport: way.by === 'stdio' ? programTransport(way.run) : addressTransport(way),
     };
   }
 

@@ -10,6 +10,7 @@ export interface OfferedTools {
     readonly name: string;
     readonly description: string;
     readonly inputSchema: Readonly<Record<string, unknown>>;
+    /** The server says that it changes nothing. */
     readonly isReadOnly: boolean;
   }[];
   readonly hasResources: boolean;

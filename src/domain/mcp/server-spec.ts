@@ -19,19 +19,9 @@ const ToolNames = z.array(z.string().min(1));
 
 /** Those of them that the model gets: all but the denied ones, and where a list of allowed ones is given, only these. */
 const ToolList = z.union([
-  ToolNames.transform((allow) => ({ allow, deny: [] })),
+  ToolNames.transform((allow) => ({ allow, deny: [] as string[] })),
   z.strictObject({ allow: ToolNames.nullable().default(null), deny: ToolNames.default([]) }),
 ]);
-
-const Common = {
-  type: z.enum(['stdio', 'http', 'streamable-http']).optional(),
-  /** A run does not begin without it. */
-  required: z.boolean().default(false),
-  disabled: z.boolean().default(false),
-  tools: ToolList.default({ allow: null, deny: [] }),
-  timeout_seconds: Seconds.default(CALL_SECONDS),
-  connect_timeout_seconds: Seconds.default(CONNECT_SECONDS),
-};
 
 const Text = z.string().refine((text) => !text.includes('\0'), 'contains a NUL character');
 /** A part of a command line or an address, which others can read. */
@@ -42,67 +32,53 @@ const Open = Text.refine(
 const VariableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected the name of a variable');
 const HeaderName = z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, 'expected the name of a header');
 
-const Entry = z
-  .strictObject({
-    ...Common,
-    command: Open.regex(/^[^-]/, 'expected the name or the path of a program').optional(),
-    args: z.array(Open).default([]),
-    env: z.record(VariableName, Text).default({}),
-    /** False: outside of the sandbox, with all that the user may do. */
-    sandbox: z.boolean().default(true),
-    url: Open.optional(),
-    headers: z.record(HeaderName, Text).default({}),
-  })
-  .transform((entry, context): ServerEntry => {
-    const { command, args, env, sandbox, url, headers, type, ...rest } = entry;
-    const common = {
-      isRequired: rest.required,
-      isDisabled: rest.disabled,
-      tools: rest.tools,
-      callMs: rest.timeout_seconds * 1_000,
-      connectMs: rest.connect_timeout_seconds * 1_000,
-    };
-    const problem = whyNeither(entry);
-    if (problem === null && url !== undefined) return { ...common, by: 'http', url, headers };
-    if (problem === null && command !== undefined)
-      return { ...common, by: 'stdio', command, args, env, isContained: sandbox };
-    context.addIssue({ code: 'custom', message: problem ?? 'expected a command or a url' });
-    return z.NEVER;
-  });
+const Written = z.strictObject({
+  type: z.enum(['stdio', 'http', 'streamable-http']).optional(),
+  /** A run does not begin without it. */
+  required: z.boolean().default(false),
+  disabled: z.boolean().default(false),
+  tools: ToolList.default({ allow: null, deny: [] }),
+  timeout_seconds: Seconds.default(CALL_SECONDS),
+  connect_timeout_seconds: Seconds.default(CONNECT_SECONDS),
+  command: Open.regex(/^[^-]/, 'expected the name or the path of a program').optional(),
+  args: z.array(Open).default([]),
+  env: z.record(VariableName, Text).default({}),
+  /** False: outside of the sandbox, with all that the user may do. */
+  sandbox: z.boolean().default(true),
+  url: Open.optional(),
+  headers: z.record(HeaderName, Text).default({}),
+});
 
-/** What every server has. Times are in milliseconds. */
-interface ServerCommon {
-  readonly isRequired: boolean;
-  readonly isDisabled: boolean;
-  readonly tools: { readonly allow: readonly string[] | null; readonly deny: readonly string[] };
-  readonly callMs: number;
-  readonly connectMs: number;
-}
+const Entry = Written.transform((entry, context) => {
+  const { command, args, env, sandbox, url, headers } = entry;
+  // Times are in milliseconds.
+  const common = {
+    isRequired: entry.required,
+    isDisabled: entry.disabled,
+    tools: entry.tools,
+    callMs: entry.timeout_seconds * 1_000,
+    connectMs: entry.connect_timeout_seconds * 1_000,
+  };
+  const problem = whyNeither(entry);
+  if (problem === null && url !== undefined) return { ...common, by: 'http' as const, url, headers };
+  if (problem === null && command !== undefined)
+    return { ...common, by: 'stdio' as const, command, args, env, isContained: sandbox };
+  context.addIssue({ code: 'custom', message: problem ?? 'expected a command or a url' });
+  return z.NEVER;
+});
 
 /** A server that is started, in the sandbox where `isContained`, or one that is reached by HTTP. */
-export type ServerEntry = ServerCommon &
-  (
-    | {
-        readonly by: 'stdio';
-        readonly command: string;
-        readonly args: readonly string[];
-        readonly env: Readonly<Record<string, string>>;
-        readonly isContained: boolean;
-      }
-    | { readonly by: 'http'; readonly url: string; readonly headers: Readonly<Record<string, string>> }
-  );
+export type ServerEntry = z.output<typeof Entry>;
 
-interface Written {
-  readonly command?: string | undefined;
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  readonly sandbox: boolean;
-  readonly url?: string | undefined;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly type?: string | undefined;
-}
-
-function whyNeither({ command, args, env, sandbox, url, headers, type }: Written): string | null {
+function whyNeither({
+  command,
+  args,
+  env,
+  sandbox,
+  url,
+  headers,
+  type,
+}: z.output<typeof Written>): string | null {
   if ((command === undefined) === (url === undefined)) return 'expected either a command or a url';
   if (command !== undefined) {
     if (type !== undefined && type !== 'stdio') return `a command is of type stdio, not ${type}`;
@@ -148,13 +124,6 @@ export type FilledEntry = ServerEntry & { readonly secrets: readonly string[] };
 /** The servers of a run with the variables of the environment filled in, by name. */
 export type FilledEntries = Readonly<Record<string, FilledEntry>>;
 
-/** `variables` are the names of those that were filled in. */
-export interface Filled {
-  readonly status: 'ok';
-  readonly servers: FilledEntries;
-  readonly variables: readonly string[];
-}
-
 /**
  * Fills in `${NAME}` in the values of `env` and `headers`, and omits disabled entries. Values from variables, all headers, and
  * values whose names suggest a secret are secret.
@@ -162,58 +131,44 @@ export interface Filled {
 export function filledIn(
   servers: ServerEntries,
   env: Environment,
-): Filled | { status: 'failed'; problems: string[] } {
+):
+  | { status: 'ok'; servers: FilledEntries; variables: readonly string[] }
+  | { status: 'failed'; problems: string[] } {
   const problems: string[] = [];
   const variables = new Set<string>();
   const filled: Record<string, FilledEntry> = {};
   for (const [name, entry] of Object.entries(servers)) {
     if (entry.isDisabled) continue;
     const secrets: string[] = [];
-    const fill = (kind: 'env' | 'headers', values: Readonly<Record<string, string>>) => {
-      const each = Object.entries(values).map(([key, text]) => {
-        const given = filledValue(text, env);
-        problems.push(...given.problems.map((problem) => `${name}.${kind}.${key}: ${problem}`));
-        if (kind === 'headers' && /[\r\n]/.test(given.value))
-          problems.push(`${name}.${kind}.${key}: a header has no line breaks`);
-        if (kind === 'headers') secrets.push(given.value.replace(/^(?:Bearer|Basic|Token)\s+/i, ''));
-        if (kind === 'headers' || isSecretName(key)) secrets.push(given.value);
-        secrets.push(...given.secrets);
-        for (const [, variable = ''] of text.matchAll(VARIABLE)) variables.add(variable);
-        return [key, given.value] as const;
+    const fill = (kind: 'env' | 'headers', key: string, text: string): string => {
+      const refuse = (why: string) => problems.push(`${name}.${kind}.${key}: ${why}`);
+      const value = text.replace(VARIABLE, (_, variable: string) => {
+        const given = env[variable] ?? '';
+        if (given === '') refuse(`the variable ${variable} is not set`);
+        else if (given.length < MIN_SECRET_LENGTH && isSecretName(variable))
+          refuse(
+            `the variable ${variable} has fewer than ${MIN_SECRET_LENGTH} characters, too few to be hidden`,
+          );
+        variables.add(variable);
+        secrets.push(given);
+        return given;
       });
-      return Object.fromEntries(each);
+      if (text.replace(VARIABLE, '').includes('${')) refuse(`expected \${NAME}, the name of a variable`);
+      if (kind === 'headers' && /[\r\n]/.test(value)) refuse('a header has no line breaks');
+      if (kind === 'headers') secrets.push(value.replace(/^(?:Bearer|Basic|Token)\s+/i, ''));
+      if (kind === 'headers' || isSecretName(key)) secrets.push(value);
+      return value;
     };
+    const each = (kind: 'env' | 'headers', values: Readonly<Record<string, string>>) =>
+      Object.fromEntries(Object.entries(values).map(([key, text]) => [key, fill(kind, key, text)]));
     filled[name] =
       entry.by === 'stdio'
-        ? { ...entry, env: fill('env', entry.env), secrets }
-        : { ...entry, headers: fill('headers', entry.headers), secrets };
+        ? { ...entry, env: each('env', entry.env), secrets }
+        : { ...entry, headers: each('headers', entry.headers), secrets };
   }
   return problems.length > 0
     ? { status: 'failed', problems }
     : { status: 'ok', servers: filled, variables: [...variables] };
-}
-
-interface Value {
-  readonly value: string;
-  readonly secrets: readonly string[];
-  readonly problems: readonly string[];
-}
-
-function filledValue(text: string, env: Environment): Value {
-  const secrets: string[] = [];
-  const problems: string[] = [];
-  const value = text.replace(VARIABLE, (_, variable: string) => {
-    const given = env[variable] ?? '';
-    if (given === '') problems.push(`the variable ${variable} is not set`);
-    else if (given.length < MIN_SECRET_LENGTH && isSecretName(variable))
-      problems.push(
-        `the variable ${variable} has fewer than ${MIN_SECRET_LENGTH} characters, too few to be hidden`,
-      );
-    secrets.push(given);
-    return given;
-  });
-  if (text.replace(VARIABLE, '').includes('${')) problems.push(`expected \${NAME}, the name of a variable`);
-  return { value, secrets, problems };
 }
 
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;

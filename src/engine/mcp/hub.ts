@@ -78,69 +78,57 @@ export async function ask(hub: Hub | undefined, tool: ServerTool, asked: AskedTo
   const { connection } = hub.state;
   const { input, signal, reader } = asked;
   const limits = { timeoutMs: hub.entry.callMs, signal };
-  if (tool.tool === null) {
-    const { uri } = input;
-    if (typeof uri !== 'string')
-      return {
-        status: 'failed',
-        reason: 'invalid_input',
-        text: `Invalid input for ${tool.name}: uri: expected a text`,
-      };
-    return replyOf(hub, noted(hub, await connection.read(uri, limits)), textOfContents);
+  if (tool.tool !== null) {
+    const end = await connection.call(tool.tool, input, limits);
+    if (end.status !== 'answered') return failedReply(hub, end);
+    hub.unreached = null;
+    const { text, images } = shownAnswer(end.answer, reader);
+    const said = `${fromServer(hub.name)}\n${text}`;
+    return end.answer.isError === true
+      ? { status: 'failed', reason: 'server', text: said }
+      : { status: 'ok', text: said, images };
   }
-  const end = noted(hub, await connection.call(tool.tool, input, limits));
-  const shown = end.status === 'answered' ? shownAnswer(end.answer, reader) : null;
-  const reply = replyOf(hub, end, () => shown?.text ?? '');
-  const isError = end.status === 'answered' && end.answer.isError === true;
-  if (isError) return { text: reply.text, status: 'failed', reason: 'server' };
-  return shown !== null && reply.status === 'ok' ? { ...reply, images: shown.images } : reply;
+  const { uri } = input;
+  if (typeof uri !== 'string')
+    return {
+      status: 'failed',
+      reason: 'invalid_input',
+      text: `Invalid input for ${tool.name}: uri: expected a text`,
+    };
+  const end = await connection.read(uri, limits);
+  if (end.status !== 'answered') return failedReply(hub, end);
+  hub.unreached = null;
+  return { status: 'ok', text: `${fromServer(hub.name)}\n${textOfContents(end.answer)}` };
 }
 
-/** Returns the same end, after the hub has noted whether the server is still there. */
-function noted<Answer>(hub: Hub, end: CallEnd<Answer>): CallEnd<Answer> {
-  if (end.status === 'failed' && end.reason === 'unreached') {
-    hub.unreached = end.message;
-    hub.onUnreached(end.message);
-  } else if (end.status === 'answered') hub.unreached = null;
-  return end;
-}
+const UNKNOWN_EXTENT = 'How much it did is unknown.';
 
-function replyOf<Answer>(
-  { name, state }: Hub,
-  end: CallEnd<Answer>,
-  textOf: (answer: Answer) => string,
+/** What the model is told of a call without an answer. Notes whether the server is still there. */
+function failedReply(
+  hub: Hub,
+  { reason, message }: Extract<CallEnd<unknown>, { status: 'failed' }>,
 ): ServerReply {
-  if (end.status === 'answered') return { status: 'ok', text: `${fromServer(name)}\n${textOf(end.answer)}` };
-  const { reason, message } = end;
+  const { name, state } = hub;
   switch (reason) {
-    case 'invalid_input':
-      return { status: 'failed', reason, text: `${fromServer(name)}\n${message}` };
     case 'timeout':
       return {
         status: 'failed',
         reason,
-        text: `The server ${name} was asked, and ${message}. How much it did is unknown.`,
-      };
-    case 'unreached':
-      return {
-        status: 'failed',
-        reason: 'server',
-        text: `The server ${name} did not answer: ${reasonText(message)}. How much this call did is unknown.`,
+        text: `The server ${name} was asked, and ${message}. ${UNKNOWN_EXTENT}`,
       };
     case 'interrupted':
-      return {
-        status: 'failed',
-        reason,
-        text: 'The run was stopped during this call. How much it did is unknown.',
-      };
+      return { status: 'failed', reason, text: `The run was stopped during this call. ${UNKNOWN_EXTENT}` };
+    case 'unreached': {
+      hub.unreached = message;
+      hub.onUnreached(message);
+      const text = `The server ${name} did not answer: ${reasonText(message)}. How much this call did is unknown.`;
+      return { status: 'failed', reason: 'server', text };
+    }
+    case 'invalid_input':
     case 'server':
-      return state.status === 'connected'
+      return reason === 'invalid_input' || state.status === 'connected'
         ? { status: 'failed', reason, text: `${fromServer(name)}\n${message}` }
-        : {
-            status: 'failed',
-            reason,
-            text: `${goneText(name, state)} How much this call did is unknown.`,
-          };
+        : { status: 'failed', reason, text: `${goneText(name, state)} How much this call did is unknown.` };
   }
 }
 

@@ -5,23 +5,19 @@ import type { Stopped } from '../ready.ts';
 import type { Session } from '../session.ts';
 import type { OpenServers, ServerPlaces } from './hub.ts';
 
-/** Connects to all servers at the same time. Stops if a required one is not available; for others there is a warning. */
-export async function openServersOf(session: Session, places: ServerPlaces): Promise<OpenServers | Stopped> {
-  const entries = Object.entries(session.input.servers ?? {});
-  if (entries.length === 0) return NO_SERVERS;
-  const { openAll } = await import('./servers.ts');
-  return openAll(session, places, entries);
-}
-
-/** The same for a resumed run, whose tools are the recorded ones, whatever the servers offer now. */
-export async function reopenServersOf(
+/**
+ * Connects to all servers at the same time. Stops if a required one is not available; for others there is a warning. A resumed run has
+ * the tools that are `recorded`, whatever the servers offer now.
+ */
+export async function openServersOf(
   session: Session,
-  recorded: readonly ServerTool[],
   places: ServerPlaces,
+  recorded: readonly ServerTool[] | null = null,
 ): Promise<OpenServers | Stopped> {
-  if (recorded.length === 0) return NO_SERVERS;
-  const { reopenAll } = await import('./servers.ts');
-  return reopenAll(session, recorded, places);
+  const entries = Object.entries(session.input.servers ?? {});
+  if ((recorded ?? entries).length === 0) return NO_SERVERS;
+  const { openAll } = await import('./servers.ts');
+  return openAll(session, places, entries, recorded);
 }
 
 /** Of a run that has none, or ends before it needs them. */

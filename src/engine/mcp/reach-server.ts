@@ -1,7 +1,7 @@
 /** One MCP server: started where it belongs, connected to, and its tools chosen. */
 
 import { realpathSync, statSync } from 'node:fs';
-import { basename, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { ServerConnection } from '../../adapters/mcp/connect.ts';
 import type { ConnectOptions } from '../../adapters/mcp/server-line.ts';
 import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
@@ -50,11 +50,11 @@ export function whyNotStarted(
     if (hasSecrets && entry.isContained && trust?.isOutsiders === true)
       return `The MCP server ${name} has secret variables, and an outsider's code is checked out, which it might run or leak them to. Start it with sandbox: false, or without them.`;
     if (entry.isContained) continue;
-    const inTree = codeInTree(root, entry);
+    const inTree = namedIn(root, entry);
     if (inTree !== null)
-      return `The MCP server ${name} would run ${JSON.stringify(inTree)} outside the sandbox, but nothing in the work tree is run there. Use a program on PATH or an absolute path outside the work tree.`;
+      return `The MCP server ${name} would be started outside the sandbox with ${JSON.stringify(inTree)} in the work tree, where a model may have written it. Start it in the sandbox, or with what is outside the work tree: nothing in the work tree is run there.`;
     for (const { asked, places } of writableMounts(settings)) {
-      const inMount = places.map((folder) => codeInTree(folder, entry)).find((word) => word !== null);
+      const inMount = places.map((folder) => namedIn(folder, entry)).find((word) => word !== null);
       if (inMount !== undefined)
         return `The MCP server ${name} would run ${JSON.stringify(inMount)} outside the sandbox, but commands can write to it (--mount ${asked}). Use a copy elsewhere, or mount the folder without :rw.`;
     }
@@ -83,8 +83,7 @@ export async function reachServer(
   { name, entry, onGone }: WantedServer,
 ): Promise<Reached> {
   const { settings, version, env } = session.input;
-  const { connectServer } = await import('../../adapters/mcp/connect.ts');
-  const { schemaChecker } = await import('../../adapters/mcp/schema-check.ts');
+  const { connectServer, schemaChecker } = await import('../../adapters/mcp/connect.ts');
   const way: ConnectOptions['way'] =
     entry.by === 'http'
       ? {
@@ -153,92 +152,40 @@ async function programOf(
   };
 }
 
-/** How a program is started. */
-interface ProgramLine {
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
+/**
+ * The word or variable of a program's start that names something in a folder which commands can write to; null for none. Whether it is
+ * code, a folder with code, or data cannot be told for every program.
+ */
+export function namedIn(
+  folder: string,
+  { command, args, env }: Pick<ProgramEntry, 'command' | 'args' | 'env'>,
+): string | null {
+  const isRelative = command.includes('/') && !command.startsWith('/');
+  if (isRelative) return command;
+  const words = command.includes('/') ? [command, ...args] : args;
+  const word = words.find((text) => placesIn(text).some((place) => isIn(folder, place)));
+  // The value may be a secret.
+  const [variable = null] =
+    Object.entries(env).find(([, value]) => placesIn(value).some((place) => isIn(folder, place))) ?? [];
+  return word ?? variable;
 }
 
-/** The word or variable that names it, or null. Folders that a server only works on do not count. */
-export function codeInTree(root: string, { command, args, env }: ProgramLine): string | null {
-  const isPath = command.includes('/');
-  const words = [...(isPath ? [command] : []), ...args];
-  const file = words.find((word) => namesOf(root, word).some((name) => kindIn(root, name) === 'file'));
-  if (file !== undefined) return file;
-  if (isPath && !command.startsWith('/')) return command;
-  return workplaceOf(root, args) ?? packageOf(root, command, args) ?? variableOf(root, env);
+/** What may be a path in a word: all of it, and each part between the signs of options, lists, scripts and addresses. */
+function placesIn(word: string): string[] {
+  return [word, ...word.split(/[\s"'`;:,|&()<>{}=]|file:\/\/|^-\w(?=\/)/)].filter((part) => part !== '');
 }
 
-/** The word itself, what follows the sign in `--option=value`, and each place in the work tree that a script or an address in it names. */
-function namesOf(root: string, word: string): string[] {
-  const sign = word.indexOf('=');
-  const value = word.startsWith('-') && sign > 0 ? [word.slice(sign + 1)] : [];
-  const places = word.split(/[\s"'`;,|&()<>{}=]|file:\/\//).filter((part) => part.startsWith(`${root}/`));
-  return [word, ...value, ...places];
-}
-
-/** Uses the resolved path, since a link outside may lead into the work tree. */
-function kindIn(root: string, name: string): 'file' | 'folder' | null {
-  const place = resolve(root, name);
+/** An absolute path counts whether or not it exists, another one if it is a file there. Links are followed. */
+function isIn(folder: string, name: string): boolean {
+  const place = resolve(folder, name);
+  if (name.startsWith('/') && isWithin(place, folder)) return true;
   try {
     const stat = statSync(place, { throwIfNoEntry: false });
-    if (stat === undefined || !(isWithin(place, root) || isWithin(realpathSync(place), root))) return null;
-    if (stat.isFile()) return 'file';
-    return stat.isDirectory() ? 'folder' : null;
+    if (stat === undefined || !(name.startsWith('/') || stat.isFile())) return false;
+    return isWithin(realpathSync(place), folder);
   } catch (error) {
     // The word is not a path, for example because it has a thousand characters.
-    if (error instanceof Error && 'code' in error) return null;
+    if (error instanceof Error && 'code' in error) return false;
     throw error;
   }
-}
-
-/** Options with which programs go to a folder, whose settings, scripts and programs they then use. */
-const GOES_TO =
-  /^(?:-C|--(?:prefix|dir|cwd|chdir|directory|project|project-dir|working-directory|manifest-path))$/;
-
-/** The word that makes a program work in a folder of the work tree, or null. */
-function workplaceOf(root: string, args: readonly string[]): string | null {
-  for (const [at, word] of args.entries()) {
-    // In a script.
-    const entered = /(?:^|[\s;&|(])cd\s+["']?(\/[^\s"';&|)]*)/.exec(word)?.[1];
-    if (entered !== undefined && kindIn(root, entered) === 'folder') return word;
-    const [option = '', ...value] = word.split('=');
-    const short = /^-C(.+)$/.exec(word)?.[1];
-    const place =
-      short ?? (GOES_TO.test(option) ? (value.length > 0 ? value.join('=') : args[at + 1]) : undefined);
-    if (place?.startsWith('/') && kindIn(root, place) === 'folder') return word;
-  }
-  return null;
-}
-
-/** Programs that take a folder for a program: `node FOLDER` runs its index.js, `python FOLDER` its __main__.py. */
-const INTERPRETERS = /^(?:node|nodejs|bun|deno|tsx|ts-node|python[\d.]*|pypy[\d.]*)$/;
-/** Options whose value is not a path, but the name of a module, or a script. */
-const NAMED_OTHERWISE = ['-m', '-c', '-e', '-p', '--eval', '--print'];
-
-/** Up to the program, a folder would be one, or have some of its code; whatever follows is the program's own. */
-function packageOf(root: string, command: string, args: readonly string[]): string | null {
-  if (!INTERPRETERS.test(basename(command))) return null;
-  for (const word of args) {
-    if (NAMED_OTHERWISE.includes(word)) return null;
-    if (namesOf(root, word).some((name) => name.startsWith('/') && kindIn(root, name) === 'folder'))
-      return word;
-    if (word.startsWith('/') && statSync(word, { throwIfNoEntry: false })?.isFile()) return null;
-  }
-  return null;
-}
-
-/** Variables by which programs find code. */
-const CODE_VARIABLES =
-  /^(?:PATH|NODE_OPTIONS|NODE_PATH|PYTHONPATH|PYTHONSTARTUP|PYTHONHOME|PERL5LIB|PERL5OPT|RUBYLIB|RUBYOPT|BASH_ENV|ENV|CLASSPATH|JAVA_TOOL_OPTIONS|LD_PRELOAD|LD_LIBRARY_PATH|LD_AUDIT)$/;
-
-function variableOf(root: string, env: ProgramLine['env']): string | null {
-  for (const [name, value] of Object.entries(env)) {
-    if (!CODE_VARIABLES.test(name)) continue;
-    const places = value.split(/[\s:=,]+/).filter((place) => place.startsWith('/'));
-    // The value may be a secret.
-    if (places.some((place) => isWithin(resolve(place), root))) return name;
-  }
-  return null;
 }

@@ -38,60 +38,48 @@ export async function readGivenServers(
   isWorkedIn: boolean,
 ): Promise<ServersGiven> {
   const { env, cwd } = context;
+  const refused = (...problems: Problem[]): ServersGiven => ({ servers: {}, problems });
   const named = serversIn(mcp, from);
-  if (named.status === 'failed') return { servers: {}, problems: named.problems };
+  if (named.status === 'failed') return refused(...named.problems);
   const checkout = await checkoutAround(resolve(cwd, repo ?? ''), env);
-  if (checkout?.status === 'failed')
-    return { servers: {}, problems: [problem('ERR_NO_CHECKOUT', checkout.message)] };
+  if (checkout?.status === 'failed') return refused(problem('ERR_NO_CHECKOUT', checkout.message));
   const root = checkout?.checkout.root ?? null;
   const isFromWorkTree = from.from === 'file' && (trust?.revision ?? null) === null;
   if (isFromWorkTree && !(await isCommitted(mcp, root, env)))
-    return {
-      servers: {},
-      problems: [
-        problem(
-          'ERR_MCP_NOT_COMMITTED',
-          `${from.name}: mcp is not as in the checked-out commit, and a model may have written it; commit it, or use --mcp-config`,
-        ),
-      ],
-    };
+    return refused(
+      problem(
+        'ERR_MCP_NOT_COMMITTED',
+        `${from.name}: mcp is not as in the checked-out commit, and a model may have written it; commit it, or use --mcp-config`,
+      ),
+    );
   const read =
     mcpConfig === null
       ? { status: 'ok' as const, servers: {}, inside: null }
       : await readServerFile({ path: mcpConfig, cwd, root, revision: trust?.revision ?? null, isWorkedIn });
-  if (read.status === 'failed') return { servers: {}, problems: read.problems };
+  if (read.status === 'failed') return refused(...read.problems);
   if (mcpConfig !== null) {
     const mount = await mountAround(resolve(cwd, mcpConfig), mounts);
     if (mount !== null)
-      return {
-        servers: {},
-        problems: [
-          problem(
-            'ERR_MCP_FILE',
-            `--mcp-config ${mcpConfig}: a model may have written it, since commands can write to --mount ${mount}; name a copy elsewhere`,
-          ),
-        ],
-      };
+      return refused(
+        problem(
+          'ERR_MCP_FILE',
+          `--mcp-config ${mcpConfig}: a model may have written it, since commands can write to --mount ${mount}; name a copy elsewhere`,
+        ),
+      );
   }
   const twice = Object.keys(read.servers).filter((name) => Object.hasOwn(named.servers, name));
   if (twice.length > 0)
-    return {
-      servers: {},
-      problems: [
-        problem('ERR_MCP_FILE', `--mcp-config ${mcpConfig}: there is another server ${twice[0]} in mcp`),
-      ],
-    };
+    return refused(
+      problem('ERR_MCP_FILE', `--mcp-config ${mcpConfig}: there is another server ${twice[0]} in mcp`),
+    );
   const filled = filledIn({ ...named.servers, ...read.servers }, env);
   if (filled.status === 'failed')
-    return {
-      servers: {},
-      problems: filled.problems.map((one) => problem('ERR_MCP_VARIABLE', `MCP server ${one}`)),
-    };
+    return refused(...filled.problems.map((one) => problem('ERR_MCP_VARIABLE', `MCP server ${one}`)));
   const uncommitted =
     mcpConfig === null || read.inside === null
       ? []
       : await uncommittedIn({ path: mcpConfig, cwd, root, env }, read.servers);
-  if (uncommitted.length > 0) return { servers: {}, problems: uncommitted };
+  if (uncommitted.length > 0) return refused(...uncommitted);
   for (const { secrets } of Object.values(filled.servers)) for (const secret of secrets) context.hide(secret);
   for (const name of filled.variables) context.hide(env[name] ?? '', name);
   return { servers: filled.servers, problems: [] };

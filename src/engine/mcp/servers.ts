@@ -12,13 +12,23 @@ import type { Session } from '../session.ts';
 import { ask, type Hub, type OpenServers, reasonText, type ServerPlaces, useOf } from './hub.ts';
 import { type Reached, reachServer, whyNotStarted } from './reach-server.ts';
 
-/** Connects to all servers at the same time. Stops if a required one is not available; for others there is a warning. */
+/** `recorded` are the tools of a resumed run, null for a new one. A server that it had and is not configured today stops the run. */
 export async function openAll(
   session: Session,
   places: ServerPlaces,
-  entries: readonly (readonly [name: string, entry: FilledEntry])[],
-  recorded: readonly ServerTool[] | null = null,
+  configured: readonly (readonly [name: string, entry: FilledEntry])[],
+  recorded: readonly ServerTool[] | null,
 ): Promise<OpenServers | Stopped> {
+  const had = recorded && new Set(recorded.map(({ server }) => server));
+  const entries = configured.filter(([name]) => had === null || had.delete(name));
+  const missing = [...(had ?? [])];
+  if (missing.length > 0)
+    return stopped(
+      usageError(
+        'ERR_MCP_SERVER',
+        `The run had the MCP ${missing.length === 1 ? 'server' : 'servers'} ${listed(missing, 5)}, which a run directory cannot start. Repeat its --mcp or --mcp-config.`,
+      ),
+    );
   const refusal = whyNotStarted(session, places, entries);
   if (refusal !== null) return stopped(usageError('ERR_MCP_SERVER', refusal));
   const reached = await Promise.all(
@@ -47,30 +57,6 @@ export async function openAll(
     session.warn(warning('WARN_MCP_TOOLS_GONE', said));
   }
   return opened(hubs, recorded);
-}
-
-/**
- * The same for a resumed run: its tools are the recorded ones, whatever the servers offer by now. Stops where a server that it had is not
- * configured today, since a run directory cannot start one.
- */
-export async function reopenAll(
-  session: Session,
-  recorded: readonly ServerTool[],
-  places: ServerPlaces,
-): Promise<OpenServers | Stopped> {
-  const today = session.input.servers ?? {};
-  const missing = [...new Set(recorded.map(({ server }) => server))].filter(
-    (name) => today[name] === undefined,
-  );
-  if (missing.length > 0)
-    return stopped(
-      usageError(
-        'ERR_MCP_SERVER',
-        `The run had the MCP ${missing.length === 1 ? 'server' : 'servers'} ${listed(missing, 5)}, which a run directory cannot start. Repeat its --mcp or --mcp-config.`,
-      ),
-    );
-  const had = Object.entries(today).filter(([name]) => recorded.some(({ server }) => server === name));
-  return openAll(session, places, had, recorded);
 }
 
 async function openServer(

@@ -20,7 +20,7 @@ import { warning } from '../../domain/warnings/warning.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { raceAbort } from '../../host/deadline.ts';
 import type { Sandbox, Tool } from '../../ports.ts';
-import { reopenServersOf } from '../mcp/open-servers.ts';
+import { openServersOf } from '../mcp/open-servers.ts';
 import { openProvider } from '../open/provider.ts';
 import { recordedTools } from '../open/recorded-tools.ts';
 import { endLeftoversOf } from '../open/verify-place.ts';
@@ -173,7 +173,7 @@ async function settle(
   const { first, state, actions } = settled;
   const { serverTools } = start.toolSettings;
   const places = { sandbox, scratchDir: directory.scratch, root: workspace.root, own, isResumed: true };
-  const servers = await reopenServersOf(session, serverTools, places);
+  const servers = await openServersOf(session, places, serverTools);
   if (servers.status === 'stopped') return servers;
   session.directory = directory;
   session.printName(directory);

@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { codeInTree } from '../../../src/engine/mcp/reach-server.ts';
+import { namedIn } from '../../../src/engine/mcp/reach-server.ts';
 import { tempFolder } from '../../support/files/temp-folder.ts';
 
 /** A work tree with a server in it, and one beside it. */
@@ -22,9 +22,7 @@ const found = (line: Line, env: Record<string, string> = {}) => {
   const filled = Object.fromEntries(
     Object.entries(env).map(([name, value]) => [name, value.replace('ROOT', root)]),
   );
-  return (
-    codeInTree(root, { command, args, env: filled })?.replace(root, 'ROOT').replace(link, 'LINK') ?? null
-  );
+  return namedIn(root, { command, args, env: filled })?.replace(root, 'ROOT').replace(link, 'LINK') ?? null;
 };
 
 describe('code of the work tree is', () => {
@@ -36,14 +34,10 @@ describe('code of the work tree is', () => {
     [['node', 'BESIDE', '--plugin', 'ROOT/server.mjs'], 'ROOT/server.mjs'],
     [['node', '--import=ROOT/server.mjs', 'BESIDE'], '--import=ROOT/server.mjs'],
     [['node', 'ROOT/package'], 'ROOT/package'],
-    [['/usr/bin/node', '--inspect', 'ROOT/package'], 'ROOT/package'],
-    [['node', '--require', 'ROOT/package', 'BESIDE'], 'ROOT/package'],
-    [['python3.12', 'ROOT'], 'ROOT'],
-    [['make', '-C', 'ROOT/package', 'serve'], '-C'],
+    [['make', '-C', 'ROOT/package', 'serve'], 'ROOT/package'],
     [['make', '-CROOT/package', 'serve'], '-CROOT/package'],
-    [['npm', '--prefix', 'ROOT', 'start'], '--prefix'],
+    [['npm', '--prefix', 'ROOT', 'start'], 'ROOT'],
     [['uv', 'run', '--directory=ROOT/package', 'server'], '--directory=ROOT/package'],
-    [['env', '-C', 'ROOT', './server'], '-C'],
     [['sh', '-c', 'exec node "ROOT/server.mjs" --quiet'], 'exec node "ROOT/server.mjs" --quiet'],
     [['sh', '-c', 'cd ROOT && npm start'], 'cd ROOT && npm start'],
     [['node', '-e', "require('ROOT/package/index.js')"], "require('ROOT/package/index.js')"],
@@ -60,13 +54,18 @@ describe('code of the work tree is', () => {
   });
 });
 
-test('a folder that a server works on does not count', () => {
-  const lines: Line[] = [
-    ['server', 'ROOT'],
-    ['npx', '-y', '@modelcontextprotocol/server-filesystem', 'ROOT/data'],
-    ['uvx', 'mcp-server-git', '--repository', 'ROOT'],
-    ['python', '-m', 'mcp_server_git', '--repository', 'ROOT'],
-    ['node', 'BESIDE', 'ROOT', '--cache=ROOT/data'],
-  ];
-  expect(lines.map((line) => found(line, { ROOT_OF_IT: 'ROOT' }))).toEqual(lines.map(() => null));
+test.each<[string, ...string[]]>([
+  ['server', 'ROOT'],
+  ['uvx', 'mcp-server-git', '--repository', 'ROOT'],
+  ['node', 'BESIDE', '--cache=ROOT/new'],
+  ['server', 'LINK/data'],
+])('so is a folder that a server may only work on: %j', (command, ...args) => {
+  expect(found([command, ...args])).toBe(args.at(-1));
+  expect(found(['server'], { ROOT_OF_IT: 'ROOT' })).toBe('ROOT_OF_IT');
+});
+
+test('names elsewhere do not count', () => {
+  expect(found(['/usr/bin/node', 'BESIDE', 'package', 'ROOT2'], { LEVEL: 'data', OTHER: 'ROOTED/a' })).toBe(
+    null,
+  );
 });
