@@ -23,7 +23,7 @@ const begun = beginWorkspace(found.checkout, {
   sandboxGitDir: join(own, 'agent.git'),
   env: process.env,
 });
-await begun.takeBaseline();
+await begun.take();
 const opened = await openSandbox({
   mode: 'required',
   root,

@@ -37,30 +37,48 @@ export interface WorkspacePlaces {
   readonly keepsBase?: boolean;
 }
 
-/** A workspace whose baseline is being taken; a sandbox for its commands can be opened in the meantime. */
-export interface BegunWorkspace {
+/** A workspace that is not there yet; a sandbox for its commands can be opened in the meantime. */
+export interface Begun<T> {
   readonly sandboxGitDir: SandboxGitDir;
-  /** As `openWorkspace`, which writes to the checkout only from now on. Call once. */
-  takeBaseline(): Promise<Workspace>;
+  /** Writes to the checkout only from now on. Call once. */
+  take(): Promise<T>;
 }
 
 /** Looks at the checkout and leaves it as it is. What goes wrong is reported when the baseline is taken. */
-export function beginWorkspace(checkout: Checkout, places: WorkspacePlaces): BegunWorkspace {
-  mkdirSync(places.sandboxGitDir, { recursive: true, mode: 0o700 });
-  const nested: NestedRepository[] = [];
+export function beginWorkspace(checkout: Checkout, places: WorkspacePlaces): Begun<Workspace> {
   let permit = () => {};
   const permitted = new Promise<void>((resolve) => {
     permit = resolve;
   });
+  const begun = beginWith(
+    checkout,
+    places,
+    () => {
+      permit();
+      return opening;
+    },
+    (workspace) => workspace,
+  );
   const opening = openWorkspace(checkout, places, permitted);
   opening.catch(() => undefined);
+  return begun;
+}
+
+/** The sandbox learns of nested repositories when the workspace has been taken. */
+export function beginWith<T>(
+  checkout: Checkout,
+  { sandboxGitDir }: Pick<WorkspacePlaces, 'sandboxGitDir'>,
+  taking: () => Promise<T>,
+  workspaceOf: (taken: T) => Workspace | null,
+): Begun<T> {
+  mkdirSync(sandboxGitDir, { recursive: true, mode: 0o700 });
+  const nested: NestedRepository[] = [];
   return {
-    sandboxGitDir: { ...describeSandboxGitDir(checkout, places.sandboxGitDir), nested },
-    async takeBaseline() {
-      permit();
-      const workspace = await opening;
-      nested.push(...workspace.sandboxGitDir.nested);
-      return workspace;
+    sandboxGitDir: { ...describeSandboxGitDir(checkout, sandboxGitDir), nested },
+    async take() {
+      const taken = await taking();
+      nested.push(...(workspaceOf(taken)?.sandboxGitDir.nested ?? []));
+      return taken;
     },
   };
 }

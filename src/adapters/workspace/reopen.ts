@@ -1,6 +1,6 @@
 /** Reopens the workspace of a run that was killed, over the shadow repository it left. */
 
-import { existsSync, mkdirSync, readdirSync, rmSync, unlinkSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileState, PathChange } from '../../domain/changes/change.ts';
 import { sameState } from '../../domain/changes/change.ts';
@@ -18,11 +18,10 @@ import type { Checkout } from '../../git/checkout-layout.ts';
 import { makeRepository } from '../../git/store/bare-repository.ts';
 import { listTree } from '../../git/store/trees.ts';
 import { coreSettings, readUserSettings, type UserSettings } from '../../git/user-settings.ts';
-import type { NestedRepository, SandboxGitDir, Workspace } from '../../ports/workspace.ts';
+import type { Workspace } from '../../ports/workspace.ts';
 import { openGitWorkspace } from './git-workspace.ts';
-import { nestedUnderPolicy, repositoriesOf, type WorkspacePlaces } from './open.ts';
+import { type Begun, beginWith, nestedUnderPolicy, repositoriesOf, type WorkspacePlaces } from './open.ts';
 import { reopenSandboxGitDir } from './reset-sandbox-git-dir.ts';
-import { describeSandboxGitDir } from './sandbox-git-dir.ts';
 import { rulesFolder } from './tree/looking-git.ts';
 import { shadowRepository, workTreeParts } from './tree/parts.ts';
 import { WorkTree } from './tree/work-tree.ts';
@@ -57,26 +56,17 @@ export interface ReopenedWorkspace {
 /** The reopened workspace of an earlier run, or why it cannot be reopened. */
 export type Reopening = ReopenedWorkspace | Failed;
 
-/** A workspace that has not been reopened yet; a sandbox for its commands can be opened in the meantime. */
-export interface BegunReopening {
-  readonly sandboxGitDir: SandboxGitDir;
-  /** As `reopenWorkspace`. Call once. */
-  take(): Promise<Reopening>;
-}
-
-/** Changes nothing in the checkout before it is taken. */
-export function beginReopening(checkout: Checkout, places: WorkspacePlaces, kept: KeptState): BegunReopening {
-  mkdirSync(places.sandboxGitDir, { recursive: true, mode: 0o700 });
-  const nested: NestedRepository[] = [];
-  return {
-    sandboxGitDir: { ...describeSandboxGitDir(checkout, places.sandboxGitDir), nested },
-    async take() {
-      const warnings = await copyLinkedSince(checkout.root, places);
-      const reopened = await reopenWorkspace(checkout, places, kept, warnings);
-      if (reopened.status === 'ok') nested.push(...reopened.workspace.sandboxGitDir.nested);
-      return reopened;
-    },
-  };
+/** As `reopenWorkspace`. */
+export function beginReopening(
+  checkout: Checkout,
+  places: WorkspacePlaces,
+  kept: KeptState,
+): Begun<Reopening> {
+  const reopen = async () =>
+    reopenWorkspace(checkout, places, kept, await copyLinkedSince(checkout.root, places));
+  return beginWith(checkout, places, reopen, (reopened) =>
+    reopened.status === 'ok' ? reopened.workspace : null,
+  );
 }
 
 /** The checkout may be another one than the run began in; tracked paths stay those of the start. */

@@ -83,7 +83,7 @@ async function admit(place: Omit<PlacedRun, 'task'>): Promise<Admitted | Stopped
         sandboxGitDir: begun.sandboxGitDir,
         take: async () => ({
           status: 'ok',
-          workspace: await begun.takeBaseline(),
+          workspace: await begun.take(),
           settle: (opened) => settleFresh({ ...place, task }, { ...opened, orientation }),
         }),
       };

@@ -7,13 +7,7 @@ import type { BaseRevision } from '../../../domain/run/events.ts';
 import { runGit } from '../../../git/git.ts';
 import { sizesOf } from '../../../git/store/blobs.ts';
 import { pack } from './base-copy.ts';
-import {
-  committedTree,
-  MAX_KEPT_BYTES,
-  MAX_KEPT_FILE_BYTES,
-  uncommittedFiles,
-  withinBounds,
-} from './uncommitted.ts';
+import { committedTree, uncommittedFiles, withinBounds } from './uncommitted.ts';
 
 /** A run that has ended. */
 export interface EndedRun {
@@ -71,12 +65,8 @@ function recordedBlobs(changes: readonly PathChange[]): Set<string> {
 
 /** Those that fit into the bounds; the others are in the repository. */
 async function smallOf(shadowDir: string, ids: readonly string[]): Promise<string[]> {
-  const sizes = [...(await sizesOf(shadowDir, ids))].sort(([, a], [, b]) => a - b);
-  let bytes = 0;
-  return sizes.flatMap(([id, size]) => {
-    bytes += size;
-    return size > MAX_KEPT_FILE_BYTES || bytes > MAX_KEPT_BYTES ? [] : [id];
-  });
+  const sized = [...(await sizesOf(shadowDir, ids))].map(([id, size]) => ({ id, size }));
+  return [...withinBounds(sized, () => false)].map(({ id }) => id);
 }
 
 /** The trees that the commit does not have. */

@@ -12,10 +12,10 @@ import { makeTreePatch } from '../patch/patch.ts';
 import { START_INDEX } from '../tree/start-index.ts';
 
 /** The largest uncommitted file that a run directory keeps although the run did not change it. */
-export const MAX_KEPT_FILE_BYTES = 8 * 1024 * 1024;
+const MAX_KEPT_FILE_BYTES = 8 * 1024 * 1024;
 
 /** The most bytes of such files together; the smallest are kept first. */
-export const MAX_KEPT_BYTES = 64 * 1024 * 1024;
+const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 
 /** A path that differs between commit and base. */
 export interface UncommittedFile {
@@ -75,10 +75,10 @@ export async function uncommittedFiles(
 }
 
 /** Those of the files that fit into the bounds, smallest first; `isNeeded` are kept whatever their size. */
-export function withinBounds(
-  files: readonly UncommittedFile[],
-  isNeeded: (file: UncommittedFile) => boolean,
-): Set<UncommittedFile> {
+export function withinBounds<T extends { readonly size: number }>(
+  files: readonly T[],
+  isNeeded: (file: T) => boolean,
+): Set<T> {
   const kept = new Set(files.filter(isNeeded));
   let bytes = 0;
   for (const file of [...files].sort((a, b) => a.size - b.size)) {
