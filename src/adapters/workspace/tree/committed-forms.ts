@@ -13,8 +13,8 @@ import { encodeNames, encodePath } from '../../../files/names.ts';
 import { openRegularIn, readWhole } from '../../../files/opened-file.ts';
 import type { TreeView } from '../../../files/tree-view.ts';
 import { ScratchIndex } from '../../../git/store/trees.ts';
-import type { ContentPlaces, Taken } from './content-places.ts';
 import { rulesFolder } from './looking-git.ts';
+import type { ContentPlaces, Taken } from './parts.ts';
 import { START_INDEX } from './start-index.ts';
 
 /** What git says of one path. */

@@ -1,16 +1,15 @@
 /** Looks at paths of the work tree, reads what may be other than it was last seen, and says what has changed. */
 
 import { type PathChange, sameOnDisk } from '../../../domain/changes/change.ts';
-import { foldersOf } from '../../../domain/changes/path.ts';
-import type { Warning } from '../../../domain/warnings/warning.ts';
+import { foldersOf, isRefusedForLinks, isRefusedName, quotedName } from '../../../domain/changes/path.ts';
+import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import { type FileStat, sameStat } from '../../../files/stat.ts';
 import { viewing } from '../../../files/tree-view.ts';
-import type { Taken, Wanted } from './content-places.ts';
+import { attributesOf } from './committed-forms.ts';
 import { takeContents } from './contents.ts';
 import { keepFiltered, keepUnchanged } from './conversions.ts';
 import type { LastSeen, States } from './last-seen.ts';
-import type { WorkTreeParts } from './parts.ts';
-import { filterWarnings, nameWarning, unreadableWarnings } from './tree-warnings.ts';
+import type { ContentPlaces, Taken, Wanted, WorkTreeParts } from './parts.ts';
 
 /** What a comparison is about. */
 export interface Comparing {
@@ -179,4 +178,43 @@ function isChange({ before, after, ignored }: PathChange): boolean {
 /** Whether the path or a folder that contains it is one of these. */
 function isWithinAny(places: ReadonlySet<string>, path: string): boolean {
   return places.size > 0 && [path, ...foldersOf(path), ''].some((place) => places.has(place));
+}
+
+/** Folders or files that were looked at in vain. */
+function unreadableWarnings(paths: Iterable<string>): Warning[] {
+  return [...paths].map((path) =>
+    warning('WARN_UNREADABLE', `${quotedName(path)} cannot be read and counts as unchanged.`),
+  );
+}
+
+/** About a name that no patch can hold, or null. `kind` is what is there, if anything is. */
+function nameWarning(path: string, kind: FileStat['kind'] | null): Warning | null {
+  const names = path.split('/');
+  const at = names.findIndex((name) => isRefusedName(name) || (kind === 'link' && isRefusedForLinks(name)));
+  if (at < 0) return null;
+  const refused = quotedName(names.slice(0, at + 1).join('/'));
+  return warning('WARN_NAME_NOT_ACCEPTED', `${refused} has a name that git does not accept and is left out.`);
+}
+
+/** Which changed files are in the patch otherwise than their filter would have them. */
+async function filterWarnings(contents: ContentPlaces, changes: readonly PathChange[]): Promise<Warning[]> {
+  const paths = changes.flatMap(({ path, before, after, ignored }) =>
+    after === null || ignored === 'from_now' || after.mode === '120000' || sameOnDisk(before, after)
+      ? []
+      : [path],
+  );
+  if (paths.length === 0 || !contents.mayConvert()) return [];
+  return [...(await attributesOf(contents, paths))].flatMap(([path, { filter }]) => {
+    if (filter === null) return [];
+    const name = quotedName(path);
+    return filter === 'lfs'
+      ? warning(
+          'WARN_LFS_POINTER',
+          `${name} is in the patch as a Git LFS pointer; push its content with git lfs.`,
+        )
+      : warning(
+          'WARN_FILTER_NOT_RUN',
+          `${name} is in the patch as it is on disk; its filter ${quotedName(filter)} was not run.`,
+        );
+  });
 }

@@ -10,7 +10,7 @@ import { isLfsPointer, lfsPointer, sha256OfChunks } from '../../../git/lfs-point
 import { MAX_HELD } from '../../../git/store/blobs.ts';
 import type { ObjectStore } from '../../../git/store/object-store.ts';
 import { CommittedForms } from './committed-forms.ts';
-import type { ContentPlaces, Taken, Wanted } from './content-places.ts';
+import type { ContentPlaces, Taken, Wanted } from './parts.ts';
 
 /** Larger files are never held in memory. */
 const STREAMED_BYTES = 16 * 1024 * 1024;

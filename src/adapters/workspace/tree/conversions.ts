@@ -4,9 +4,8 @@ import type { FileState } from '../../../domain/changes/change.ts';
 import { viewing } from '../../../files/tree-view.ts';
 import { sizesOf } from '../../../git/store/blobs.ts';
 import { attributesOf } from './committed-forms.ts';
-import type { ContentPlaces, Taken, Wanted } from './content-places.ts';
 import { takeContents } from './contents.ts';
-import type { WorkTreeParts } from './parts.ts';
+import type { ContentPlaces, Taken, Wanted, WorkTreeParts } from './parts.ts';
 
 /** Nothing is asked where git converts nothing. */
 type ConversionParts = Pick<WorkTreeParts, 'git' | 'index' | 'contents'>;

@@ -2,11 +2,13 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { FileState } from '../../../domain/changes/change.ts';
 import { NO_GUARD, type PathGuard } from '../../../domain/changes/path-policy.ts';
 import { type ChangeLimits, DEFAULT_CHANGE_LIMITS } from '../../../domain/run/limits.ts';
 import type { Warning } from '../../../domain/warnings/warning.ts';
 import { ClosedPlaces, closedPlacesFile } from '../../../files/closed-places.ts';
 import { encodeNames } from '../../../files/names.ts';
+import type { FileStat } from '../../../files/stat.ts';
 import type { Checkout } from '../../../git/checkout-layout.ts';
 import type { RepositoryPlan } from '../../../git/store/bare-repository.ts';
 import { ObjectStore } from '../../../git/store/object-store.ts';
@@ -16,10 +18,43 @@ import { PlantedGit } from '../unwalked/planted-git.ts';
 import { SetIds, setIdsFile } from '../unwalked/set-ids.ts';
 import { beginningOf } from '../unwalked/unseen-changes.ts';
 import { ChangeBudget, freeBytesOn } from './change-budget.ts';
-import type { ContentPlaces } from './content-places.ts';
 import { HiddenFiles } from './hidden-files.ts';
 import { LookingGit, makeLookingGit } from './looking-git.ts';
 import { START_INDEX, StartIndex } from './start-index.ts';
+
+/** A file to be read. */
+export interface Wanted {
+  readonly path: string;
+  readonly stat: FileStat;
+  /** What is known about the path so far; null if nothing is. */
+  readonly before: FileState | null;
+  /** The blob that the index of the start has for the path, or null. */
+  readonly inIndex: string | null;
+  /** The executable bit that counts where that of the work tree does not. */
+  readonly isExecutable: boolean | null;
+}
+
+/** `stat` is null if the file kept changing and has to be read again next time. */
+export type Taken =
+  | { status: 'ok'; state: FileState; stat: FileStat | null }
+  | { status: 'absent' }
+  | { status: 'unreadable' }
+  /** A limit on what a run may change does not permit it. */
+  | { status: 'left_out' };
+
+/** Where contents are read and stored. */
+export interface ContentPlaces {
+  readonly git: LookingGit;
+  readonly store: ObjectStore;
+  readonly budget: Pick<ChangeBudget, 'fits' | 'count'>;
+  /** Opens files and folders that their owner has closed since the start. */
+  readonly closed: Pick<ClosedPlaces, 'insist'>;
+  /** Whether git may commit other bytes than those in the work tree: there are attributes, or `core.autocrlf` is set. */
+  mayConvert(): boolean;
+  /** Names of the filters that the user's git would run. */
+  readonly filters: ReadonlySet<string>;
+  warn(warning: Warning): void;
+}
 
 /** What a work tree is looked at with. */
 export interface WorkTreeParts {

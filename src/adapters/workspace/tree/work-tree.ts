@@ -6,8 +6,8 @@
 
 import { join } from 'node:path';
 import { type FileState, isTurned, type PathChange, sameState } from '../../../domain/changes/change.ts';
-import { foldersOf } from '../../../domain/changes/path.ts';
-import type { Warning } from '../../../domain/warnings/warning.ts';
+import { foldersOf, quotedName } from '../../../domain/changes/path.ts';
+import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import { fileSystemTime } from '../../../files/stat.ts';
 import { viewing } from '../../../files/tree-view.ts';
 import type { CaptureScope } from '../../../ports/workspace.ts';
@@ -17,7 +17,6 @@ import { Candidates } from './candidates.ts';
 import { Comparison } from './comparison.ts';
 import { isFile, LastSeen, type States } from './last-seen.ts';
 import type { WorkTreeParts } from './parts.ts';
-import { repositoryWarnings, startWarnings } from './tree-warnings.ts';
 
 /** The work tree as last seen; each look returns the changes since the previous one. */
 export class WorkTree {
@@ -214,4 +213,31 @@ export class WorkTree {
   #clock(): bigint {
     return fileSystemTime(join(this.#parts.git.shadowDir, 'clock'));
   }
+}
+
+/** `untracked` are paths as git lists them: a repository ends with a slash. */
+function repositoryWarnings(untracked: readonly string[]): Warning[] {
+  return untracked
+    .filter((path) => path.endsWith('/'))
+    .map((path) =>
+      warning(
+        'WARN_REPOSITORY_LEFT_OUT',
+        `${quotedName(path.slice(0, -1))} is a separate repository and is left out.`,
+      ),
+    );
+}
+
+/** Those of the start. `repositories` are folders that have a git folder, besides submodules, and files of this repository. */
+function startWarnings(submodules: readonly string[], repositories: readonly string[]): Warning[] {
+  const inside = repositories.map((folder) =>
+    warning(
+      'WARN_GIT_FOLDER_INSIDE',
+      `${quotedName(folder)} has its own git folder; its files are included anyway.`,
+    ),
+  );
+  if (submodules.length === 0) return inside;
+  return [
+    warning('WARN_SUBMODULES_LEFT_OUT', `Submodules are left out: ${submodules.join(', ')}.`),
+    ...inside,
+  ];
 }
