@@ -38,14 +38,14 @@ export interface WorkspacePlaces {
 }
 
 /** A workspace that is not there yet; a sandbox for its commands can be opened in the meantime. */
-export interface Begun<T> {
+export interface BegunWorkspace<T> {
   readonly sandboxGitDir: SandboxGitDir;
   /** Writes to the checkout only from now on. Call once. */
   take(): Promise<T>;
 }
 
 /** Looks at the checkout and leaves it as it is. What goes wrong is reported when the baseline is taken. */
-export function beginWorkspace(checkout: Checkout, places: WorkspacePlaces): Begun<Workspace> {
+export function beginWorkspace(checkout: Checkout, places: WorkspacePlaces): BegunWorkspace<Workspace> {
   let permit = () => {};
   const permitted = new Promise<void>((resolve) => {
     permit = resolve;
@@ -70,7 +70,7 @@ export function beginWith<T>(
   { sandboxGitDir }: Pick<WorkspacePlaces, 'sandboxGitDir'>,
   taking: () => Promise<T>,
   workspaceOf: (taken: T) => Workspace | null,
-): Begun<T> {
+): BegunWorkspace<T> {
   mkdirSync(sandboxGitDir, { recursive: true, mode: 0o700 });
   const nested: NestedRepository[] = [];
   return {

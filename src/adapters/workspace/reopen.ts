@@ -20,7 +20,13 @@ import { listTree } from '../../git/store/trees.ts';
 import { coreSettings, readUserSettings, type UserSettings } from '../../git/user-settings.ts';
 import type { Workspace } from '../../ports/workspace.ts';
 import { openGitWorkspace } from './git-workspace.ts';
-import { type Begun, beginWith, nestedUnderPolicy, repositoriesOf, type WorkspacePlaces } from './open.ts';
+import {
+  type BegunWorkspace,
+  beginWith,
+  nestedUnderPolicy,
+  repositoriesOf,
+  type WorkspacePlaces,
+} from './open.ts';
 import { reopenSandboxGitDir } from './reset-sandbox-git-dir.ts';
 import { rulesFolder } from './tree/looking-git.ts';
 import { shadowRepository, workTreeParts } from './tree/parts.ts';
@@ -61,7 +67,7 @@ export function beginReopening(
   checkout: Checkout,
   places: WorkspacePlaces,
   kept: KeptState,
-): Begun<Reopening> {
+): BegunWorkspace<Reopening> {
   const reopen = async () =>
     reopenWorkspace(checkout, places, kept, await copyLinkedSince(checkout.root, places));
   return beginWith(checkout, places, reopen, (reopened) =>
