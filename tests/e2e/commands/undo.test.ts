@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Script } from '../../support/claude-server/script.ts';
+import { startClaudeServer } from '../../support/claude-server/server.ts';
 import {
   makeRepository,
   type Repository,
@@ -19,7 +20,8 @@ import {
 } from '../../support/files/repository.ts';
 import { treeOf } from '../../support/files/tree.ts';
 import { runCli } from '../../support/runs/cli.ts';
-import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { patient } from '../../support/runs/recorded-run.ts';
+import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 import { withEnoughTime } from '../../support/waiting/enough-time.ts';
 import { until } from '../../support/waiting/until.ts';
@@ -187,6 +189,42 @@ describe('a run that was killed', () => {
     expect((await undo(repository, runDir, '--force')).exitCode).toBe(0);
     expect(readFileSync(join(repository.root, 'a.txt'), 'utf8')).toBe('old\n');
   });
+});
+
+test('what a killed and resumed run did to uncommitted files that git would store in another form is undone exactly', async () => {
+  const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'4d'.repeat(32)}\nsize 9\n`;
+  const repository = await makeRepository({
+    '.gitattributes': '*.lfs filter=lfs -text\n*.txt text\n',
+    'lines.txt': 'one\r\n',
+    'model.lfs': pointer,
+  });
+  repository.write('lines.txt', 'one\r\ntwo\r\n');
+  repository.write('model.lfs', Buffer.alloc(5_000, 3));
+  repository.write('new.lfs', Buffer.alloc(4_000, 5));
+  const before = treeOf(repository.root);
+  const runDir = join(temporaryFolder(), 'run');
+  const change = command(
+    'rm *.txt; for f in *.lfs; do echo > $f; done; [ -e slept ] || { touch slept; sleep 60; }',
+  );
+  await scriptedRun({
+    repository,
+    turns: [change],
+    runDir,
+    during: async ({ pid }) => {
+      await until('the files have changed', () => existsSync(join(repository.root, 'slept')));
+      process.kill(pid, 'SIGKILL');
+    },
+  });
+  const server = await startClaudeServer({ turns: patient([change, done]), apiKey: KEY });
+  try {
+    const env = { ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.url };
+    const resumed = await runCli(['resume', runDir], { cwd: repository.root, env });
+    expect(resumed.exitCode, resumed.stderr).toBe(0);
+  } finally {
+    await server.close();
+  }
+  expect((await undo(repository, runDir)).exitCode).toBe(0);
+  expect(treeOf(repository.root)).toEqual(before);
 });
 
 /** Starts a run and kills it when its journal has such an event; what it left is in `runDir`. */

@@ -3,8 +3,14 @@
  * without a file of their own count as present: submodules, and files that a sparse checkout left out.
  */
 
-import { type FileState, type PathChange, sameOnDisk } from '../../../domain/changes/change.ts';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { FileState, PathChange, sameOnDisk } from '../../../domain/changes/change.ts';
 import { foldersOf } from '../../../domain/changes/path.ts';
+import { UnusableFile } from '../../../domain/errors/thrown.ts';
+import { jsonOrUndefined } from '../../../domain/text/json.ts';
+import { readRegularFile } from '../../../files/regular-file.ts';
 import type { FileStat } from '../../../files/stat.ts';
 import { lookAt } from '../../../files/tree-view.ts';
 import { sizesOf } from '../../../git/store/blobs.ts';
@@ -12,6 +18,9 @@ import { readDifferences } from '../../../git/store/trees.ts';
 import { learnTurned } from './conversions.ts';
 import type { WorkTreeParts } from './parts.ts';
 import { recentlyChanged, SECOND } from './start-index.ts';
+
+const Turned = z.array(z.tuple([PathChange.shape.path, FileState]));
+const MAX_TURNED_BYTES = 64 * 1024 * 1024;
 
 /** A state by its path; null is no file. */
 export type States = Map<string, FileState | null>;
@@ -87,6 +96,8 @@ export class LastSeen {
       // An entry that is only meant to be added seems to be an empty file, and is in no tree.
       if (state?.size === 0 || differs) this.base.set(path, state);
     }
+    const turned = [...this.base].filter(([, state]) => state?.raw !== undefined);
+    if (turned.length > 0) writeFileSync(this.#turnedFile(), JSON.stringify(turned), { mode: 0o600 });
     return new Map(this.base);
   }
 
@@ -95,7 +106,25 @@ export class LastSeen {
     const args = ['diff-index', '--cached', '--raw', '-z', '--no-abbrev', '--no-renames', base];
     const differing = readDifferences(await this.#parts.git.tell({ args }));
     this.rebase(await this.#sized(differing.map(({ path, before }) => [path, before])));
+    // The tree has what git would commit of them.
+    const turned = this.#recallTurned();
+    this.rebase(turned.filter(([path, { blob }]) => this.base.get(path)?.blob === blob));
     for (const [path, state] of [...this.base, ...states]) this.set(path, state);
+  }
+
+  /** Uncommitted files whose bytes on disk are others than those that git would commit. */
+  #turnedFile(): string {
+    return join(this.#parts.git.shadowDir, 'turned.json');
+  }
+
+  #recallTurned(): z.infer<typeof Turned> {
+    const file = this.#turnedFile();
+    const read = readRegularFile(file, MAX_TURNED_BYTES);
+    if (read.status === 'failed' && read.missing) return [];
+    const text = read.status === 'ok' ? read.bytes.toString('utf8') : '';
+    const turned = Turned.safeParse(jsonOrUndefined(text));
+    if (!turned.success) throw new UnusableFile(file, 'is damaged', 'Start a new run');
+    return turned.data;
   }
 
   /** Takes states into the base. */
