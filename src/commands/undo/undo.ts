@@ -204,8 +204,10 @@ async function judge({ steps, tangled, unsure }: UndoPlan, means: Means): Promis
 }
 
 async function judgeStep(step: UndoStep, { restorer, committed }: Means): Promise<Judged> {
-  const { path, before, after } = step;
-  const now = await restorer.stateAmong(path, [after, before]);
+  const { path, before, after, permissions } = step;
+  // Nothing is lost where an ignored file is gone, however it went.
+  const gone = permissions === undefined ? [] : [null];
+  const now = await restorer.stateAmong(path, [after, before, ...gone]);
   if (now === undefined && step.mayStay) return { step, status: 'left' };
   if (now === undefined) return { step, status: 'stuck', why: 'it has changed since the run' };
   if (now === before) return { step, status: 'undone' };

@@ -53,11 +53,11 @@ export function undoPlan(
   const own = new Map<string, Own>();
   const foreign = new Set<string>();
   const unknown = new Set<string>();
-  const ignoredFiles = new Set<string>();
+  const ignoredFiles = new Map<string, FileState | null>();
   for (const { path, before, after, isOwn, ignored, isIgnored, isExact } of changesOf(events)) {
     const known = own.get(path);
     if (!(known || isExact)) {
-      if (isOwn) ignoredFiles.add(path);
+      if (isOwn) ignoredFiles.set(path, after);
       continue;
     }
     if (ignored === 'until_now' && !known) unknown.add(path);
@@ -77,7 +77,8 @@ export function undoPlan(
     else own.set(path, { before, tangled: false, mayStay: false, ...own.get(path), after });
   }
   for (const { path, before, after: left, permissions } of kept) {
-    const after = left === undefined ? (own.get(path)?.after ?? null) : left;
+    const recorded = own.get(path)?.after ?? ignoredFiles.get(path) ?? null;
+    const after = left === undefined ? recorded : left;
     own.set(path, { before, after, tangled: false, mayStay: true, permissions });
     unknown.delete(path);
   }
@@ -91,7 +92,7 @@ export function undoPlan(
     tangled: paths.flatMap(([path, { tangled }]) => (tangled ? [path] : [])),
     unsure: unsure.sort(),
     foreign: [...foreign].filter((path) => !own.has(path)).sort(),
-    ignored: [...ignoredFiles].filter((path) => !(own.has(path) || unknown.has(path))).sort(),
+    ignored: [...ignoredFiles.keys()].filter((path) => !(own.has(path) || unknown.has(path))).sort(),
     unknown: [...unknown].sort(),
   };
 }
