@@ -91,7 +91,7 @@ test.concurrent.each(SCENES)(
       .map(placeAndTarget)
       .map(({ at, to }, turn) => [
         exchanging(at, to),
-        ...[1, 2, 3].map((wait) => `sleep 0.${turn}${wait}; ${look}`),
+        ...[1, 2, 3].map((wait) => `sleep 0.${wait}${turn}; ${look}`),
       ]);
     const commands = [...exchanges, ...swaps];
     const { alternates, path, variable, mount } = given;
@@ -165,10 +165,10 @@ async function listenAt(path: string, connected: () => void): Promise<void> {
   server.unref();
 }
 
-/** Exchanges a place with a link beside it for a second, without a moment at which either is missing. */
+/** Exchanges a place with a link beside it for half a second, without a moment at which either is missing. */
 function exchanging(at: string, to: string): string {
-  const loop = `my ($at, $link) = @ARGV; for (my $end = time + 1; time <= $end;) { syscall(${RENAMEAT2}, -100, $at, -100, $link, 2) }`;
-  return `ln -sfn ${to} ${at}.link; perl -e '${loop}' ${at} ${at}.link; true`;
+  const loop = `my ($at, $link) = @ARGV; for (my $end = time + 0.5; time < $end;) { syscall(${RENAMEAT2}, -100, $at, -100, $link, 2) }`;
+  return `ln -sfn ${to} ${at}.link; perl -MTime::HiRes=time -e '${loop}' ${at} ${at}.link; true`;
 }
 
 async function plantLinks(victim: Victim, { links }: Pick<Scene, 'links'>): Promise<void> {
@@ -197,7 +197,8 @@ function lookEverywhere({ folder, outside }: Victim): string {
     'perl -MIO::Socket::UNIX -e \'IO::Socket::UNIX->new(Peer => $ARGV[0]) and print "was ", "connected"\'';
   return [
     `for at in ${places.map((at) => `${folder}/${at}`).join(' ')} /run/patchsmith/*; do for in in $at $at/objects $at/bin $at${outside}; do`,
-    `cat $in/secret.txt; grep ^root: $in/etc/shadow; [ ! -S $in/socket ] || ${connect} $in/socket;`,
+    // Without a process for each.
+    `for file in $in/secret.txt $in/etc/shadow; do read -r line < $file && echo "$line"; done; [ ! -S $in/socket ] || ${connect} $in/socket;`,
     'done; done 2> /dev/null; true',
   ].join(' ');
 }

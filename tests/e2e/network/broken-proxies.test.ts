@@ -78,7 +78,6 @@ test.each(sampled(CASES, ({ name }) => name))('$name by way of $variable', async
     ],
     {
       cwd: root,
-      built: true,
       env: { [variable]: `http://127.0.0.1:${port}`, ANTHROPIC_API_KEY: 'sk-ant-0123456789abcdef' },
     },
   );
