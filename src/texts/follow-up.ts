@@ -1,8 +1,8 @@
 /** The texts of a follow-up: a line in the pull request's text, and the answers in review threads. */
 
 import type { FollowUp } from '../domain/github/follow-up.ts';
-import { changeSubject } from '../domain/github/publishing/change-title.ts';
 import { code, escaped, quoted } from '../domain/github/publishing/markdown.ts';
+import { changeSubject } from '../domain/github/publishing/plain-text.ts';
 import { verificationOf } from '../domain/github/publishing/policy.ts';
 import { prose } from '../domain/github/publishing/prose.ts';
 import type { RunResult } from '../domain/run/result.ts';

@@ -10,8 +10,7 @@ import { render } from '../domain/text/template.ts';
 import { sentence } from '../domain/text/words.ts';
 import { bullets } from './bounded-list.ts';
 import { wordsFor } from './comment-words.ts';
-import { withoutMachinePaths } from './machine-paths.ts';
-import { attemptsLine, deniedList, factsLine, reviewSection } from './run-parts.ts';
+import { attemptsLine, deniedList, factsLine, reviewSection, withoutMachinePaths } from './run-parts.ts';
 
 /** The contents of the comment on an issue. */
 export interface CommentFacts {

@@ -1,10 +1,9 @@
 /** Title and body of a pull request: measured facts first, and the model's own statements marked as such. */
 
 import template from '../../prompts/pull-request.md';
-import { changeTitle } from '../domain/github/publishing/change-title.ts';
 import type { AskedIn } from '../domain/github/publishing/identity.ts';
 import { code, pathCode, quoted } from '../domain/github/publishing/markdown.ts';
-import { plainLine } from '../domain/github/publishing/plain-text.ts';
+import { changeTitle, plainLine } from '../domain/github/publishing/plain-text.ts';
 import { prose } from '../domain/github/publishing/prose.ts';
 import { type PullRecord, recordLine } from '../domain/github/publishing/record.ts';
 import type { Flag } from '../domain/review/flag.ts';
@@ -12,7 +11,6 @@ import type { RunResult } from '../domain/run/result.ts';
 import { render } from '../domain/text/template.ts';
 import { bullets } from './bounded-list.ts';
 import { filesTable } from './files-table.ts';
-import { withoutMachinePaths } from './machine-paths.ts';
 import {
   attemptsLine,
   deniedList,
@@ -23,6 +21,7 @@ import {
   reviewSection,
   verifyTable,
   warningList,
+  withoutMachinePaths,
 } from './run-parts.ts';
 
 /** GitHub's limit for a title. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withoutMachinePaths } from '../../src/texts/machine-paths.ts';
+import { withoutMachinePaths } from '../../src/texts/run-parts.ts';
 
 test.each([
   ['Another run is working in /home/runner/work/shop/shop. Wait.', 'Another run is working in …/shop. Wait.'],

@@ -1,4 +1,4 @@
-/** Where a publication, or a part of it, ends: refusals by GitHub and signals become outcomes. */
+/** Where a publication, or a part of it, ends: refusals by GitHub and signals become outcomes, explained to people. */
 
 import { openGitHub } from '../../adapters/github/client.ts';
 import { dryRun, GitHubRefused } from '../../adapters/github/request.ts';
@@ -6,11 +6,10 @@ import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
 import type { Settings } from '../../config/schema.ts';
 import type { Environment } from '../../domain/environment.ts';
 import type { Interruption } from '../../domain/run/limits.ts';
-import { deadlineExceeded, interrupted, type RunOutcome } from '../../domain/run/outcome.ts';
+import { deadlineExceeded, interrupted, publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { timeoutSignal, until } from '../../files/time-limit.ts';
-import type { GitHub } from '../../ports/github.ts';
-import { explainRefusal, workflowsAmong } from './explain-refusal.ts';
+import type { GitHub, GitHubRefusal } from '../../ports/github.ts';
 
 /** The facts that explain how a publication ended. */
 export interface EndingPlace {
@@ -60,4 +59,146 @@ export async function openFor(input: GitHubWanted): Promise<{ github: GitHub; si
   const fetch = await fetchByEnvironment(env);
   const client = openGitHub({ ...input, apiUrl: settings.githubApiUrl, signal, fetch });
   return { github: settings.dryRun ? dryRun(client, (line) => say(`would ${line}`)) : client, signal };
+}
+
+/** What could not be published, for the explanation. */
+export interface RefusedWork {
+  /** Files of the patch that are workflows. */
+  readonly workflows: readonly string[];
+  /** Where the patch can still be found. */
+  readonly patchFile: string | null;
+}
+
+/** Returns an outcome with exit code 11. */
+export function explainRefusal(refusal: GitHubRefusal, work: RefusedWork): RunOutcome {
+  const sentences = [
+    refusalSentence(refusal),
+    fixFor(refusal, work),
+    work.patchFile === null ? '' : `The patch is kept in ${work.patchFile}.`,
+  ];
+  return publishFailed('ERR_GITHUB_REFUSED', sentences.filter((part) => part !== '').join(' '));
+}
+
+/** `GitHub refused to open the pull request (403): Resource not accessible by integration.` */
+export function refusalSentence({ route, status, message, requestId }: GitHubRefusal): string {
+  const what = WHAT[route] ?? `answer ${route}`;
+  const id = requestId === null ? '' : `, request ${requestId}`;
+  const said = message
+    .replace(/ - https?:\/\/\S+$/, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .replace(/\.?$/, '.');
+  return status === null || status >= 500
+    ? `GitHub could not be asked to ${what} (${status ?? 'no answer'}${id}): ${said}`
+    : `GitHub refused to ${what} (${status}${id}): ${said}`;
+}
+
+const WHAT: Readonly<Record<string, string>> = {
+  'GET /user': 'say whose token this is',
+  'GET /repos/{owner}/{repo}': 'show the repository',
+  'GET /repos/{owner}/{repo}/git/ref/{ref}': 'show the branch',
+  'git fetch': 'show its commits to git',
+  'git push': 'take the branch that git pushed',
+  'GET /repos/{owner}/{repo}/compare/{basehead}': 'compare the branch with its base',
+  'GET /repos/{owner}/{repo}/pulls': 'list pull requests',
+  'POST /repos/{owner}/{repo}/git/blobs': 'store a file',
+  'POST /repos/{owner}/{repo}/git/commits': 'make the commit',
+  'POST /repos/{owner}/{repo}/git/refs': 'create the branch',
+  'PATCH /repos/{owner}/{repo}/git/refs/{ref}': 'move the branch',
+  'POST /repos/{owner}/{repo}/pulls': 'open the pull request',
+  'PATCH /repos/{owner}/{repo}/pulls/{pull_number}': 'update the pull request',
+  'POST /repos/{owner}/{repo}/issues/{issue_number}/labels': 'add the labels',
+  'POST /repos/{owner}/{repo}/issues/{issue_number}/assignees': 'assign the pull request',
+  'PATCH /repos/{owner}/{repo}/issues/{issue_number}': 'set the milestone',
+  'GET /repos/{owner}/{repo}/milestones': 'list milestones',
+  'GET /repos/{owner}/{repo}/milestones/{milestone_number}': 'show the milestone',
+  'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews': 'list reviews',
+  'POST /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers': 'ask for reviews',
+  'GET /repos/{owner}/{repo}/issues/{issue_number}/comments': 'list the comments of the issue',
+  'GET /repos/{owner}/{repo}/issues/{issue_number}': 'show the issue',
+  'GET /repos/{owner}/{repo}/issues/{issue_number}/labels': 'list the labels of the issue',
+  'DELETE /repos/{owner}/{repo}/issues/{issue_number}/labels/{name}': 'take a label from the issue',
+  'DELETE /repos/{owner}/{repo}/git/refs/{ref}': 'delete the branch',
+  'POST /repos/{owner}/{repo}/issues/{issue_number}/comments': 'comment on the issue',
+  'PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}': 'update the comment on the issue',
+  'DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}': 'remove a comment that was made twice',
+};
+
+/** Files that need a separate permission. */
+export function workflowsAmong(files: readonly { path: string }[]): string[] {
+  return files.flatMap(({ path }) => (path.startsWith('.github/workflows/') ? [path] : []));
+}
+
+/** How to fix it; empty if there is nothing to add to GitHub's own words. */
+export function fixFor(refusal: GitHubRefusal, { workflows }: Pick<RefusedWork, 'workflows'>): string {
+  const { status, message, permission, route } = refusal;
+  if (/not permitted to create or approve pull requests/i.test(message))
+    return 'Turn on "Allow GitHub Actions to create and approve pull requests" in Settings → Actions → General → Workflow permissions, of the repository or the organisation, or use the token of a GitHub App.';
+  if (status === null || status >= 500)
+    return 'Publish again later: what was created so far is found and continued.';
+  if (status === 401) return 'The token is not valid or has expired: check GITHUB_TOKEN.';
+  // All of these may be a 403 that names a permission the token already has.
+  const [, known] = KNOWN_REASONS.find(([reason]) => reason.test(message)) ?? [];
+  if (known !== undefined) return known;
+  const forWorkflows = /workflow/i.test(`${permission} ${message}`) || TAKES_FILES.has(route);
+  if (workflows.length > 0 && forWorkflows && (status === 403 || status === 404 || status === 422))
+    return `The patch changes ${workflows.join(', ')}, which needs the permission workflows: write. GITHUB_TOKEN can never have it: use the token of a GitHub App or a fine-grained token with Workflows: write, or take these files out of the plan.`;
+  if (/draft/i.test(message) && status === 422)
+    return 'If the repository does not support drafts, use --draft never; unfinished and protected work is only published as a draft.';
+  if (status === 404 && route === 'GET /repos/{owner}/{repo}')
+    return 'Check --repository, and that the token may see it.';
+  if (status === 403 || status === 404) return missingPermission(permission, route);
+  return '';
+}
+
+/** Refusals that are not about a missing permission, by GitHub's words for them. */
+const KNOWN_REASONS: readonly (readonly [RegExp, string])[] = [
+  [/rate limit/i, 'Publish again when the limit has passed: what was created so far is found and continued.'],
+  [/was archived/i, 'Nothing can be published in an archived repository.'],
+  [/is locked/i, 'Unlock the issue, or publish without a comment (--comment never).'],
+  [/SAML|single sign-on/i, 'Authorize the token for the organisation in the settings of its account.'],
+  [
+    /IP allow list/i,
+    "Publish from an address on the organisation's allow list, for example from a self-hosted runner.",
+  ],
+  [
+    /verified signature/i,
+    'Use the token of a GitHub App or GITHUB_TOKEN, whose commits GitHub signs, with --sign required.',
+  ],
+  [
+    /^Reference update failed|exists; cannot create/i,
+    'Usually a branch whose name is a prefix of this one, such as patchsmith, is in the way: rename it, or choose another name with --branch.',
+  ],
+];
+
+const TAKES_FILES: ReadonlySet<string> = new Set([
+  'git push',
+  'POST /repos/{owner}/{repo}/git/refs',
+  'PATCH /repos/{owner}/{repo}/git/refs/{ref}',
+]);
+
+/** GitHub names alternatives, each a list: `contents=write; contents=write,workflows=write`. */
+function missingPermission(permission: string | null, route: string): string {
+  const [first = ''] = (permission ?? PERMISSION_OF[area(route)] ?? '').split(';');
+  const needed = first
+    .split(',')
+    .map((one) => one.trim().replace('_', '-').replace('=', ': '))
+    .filter((one) => one !== '');
+  if (needed.length === 0) return '';
+  const them = needed.length === 1 ? 'it' : 'them';
+  return `The token lacks ${needed.join(', ')}: add ${them} to the permissions of the job, or use a token that has ${them}.`;
+}
+
+/** For answers that do not name the permission they need. */
+const PERMISSION_OF: Readonly<Record<string, string>> = {
+  'git fetch': 'contents=read',
+  'git push': 'contents=write',
+  git: 'contents=write',
+  pulls: 'pull_requests=write',
+  issues: 'issues=write',
+};
+
+function area(route: string): string {
+  if (route.startsWith('git ')) return route;
+  return route.startsWith('GET ') ? '' : (/\{repo\}\/(\w+)/.exec(route)?.[1] ?? '');
 }

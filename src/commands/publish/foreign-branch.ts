@@ -10,10 +10,9 @@ import { sha256Of } from '../../files/hash.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
 import type { GitHub } from '../../ports/github.ts';
 import { commentText } from '../../texts/issue-comment.ts';
-import { readRepository } from './base.ts';
 import { ended } from './ended.ts';
 import { forReaders } from './issue/input-words.ts';
-import { cleanMergeIn, cloneFor, type PublishJob, repositoryNamed, runUrlOf } from './job.ts';
+import { cleanMergeIn, cloneFor, type PublishJob, readRepository, repositoryNamed, runUrlOf } from './job.ts';
 
 /** The target of a run. */
 export interface BranchWork {

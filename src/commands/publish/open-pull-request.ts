@@ -18,10 +18,10 @@ import { listed } from '../../domain/text/words.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import { sha256Of } from '../../files/hash.ts';
 import { pullRequestText } from '../../texts/pull-request.ts';
-import { type Base, pullPlace } from './base.ts';
 import { reopen } from './closing/reopen.ts';
-import { fixFor, refusalSentence } from './explain-refusal.ts';
+import { fixFor, refusalSentence } from './ended.ts';
 import type { PublishJob } from './job.ts';
+import { type Base, pullPlace } from './job.ts';
 import type { Change } from './rebuild-run.ts';
 
 /** Earlier findings: reasons for a draft, and a pull request to reopen. */

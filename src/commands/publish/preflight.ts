@@ -9,9 +9,8 @@ import { GitHubRefused, getOrThrow, type OnGitHub } from '../../adapters/github/
 import type { Settings } from '../../config/schema.ts';
 import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { GitHub } from '../../ports/github.ts';
-import { readRepository } from './base.ts';
-import { fixFor, refusalSentence } from './explain-refusal.ts';
-import { repositoryNamed } from './job.ts';
+import { fixFor, refusalSentence } from './ended.ts';
+import { readRepository, repositoryNamed } from './job.ts';
 
 /** What to check before a run that is to be published. */
 export interface PreflightInput {

@@ -21,20 +21,18 @@ import { warning } from '../../domain/warnings/warning.ts';
 import { refusedResult } from '../../engine/finish/result.ts';
 import { writeDocument } from '../../files/replace-file.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
-import { readBase } from './base.ts';
 import { findClosed } from './closing/reopen.ts';
-import { settleStale } from './closing/stale.ts';
 import { commitRun } from './commit-run.ts';
 import { ended, openFor } from './ended.ts';
-import { commentOnIssue } from './issue/comment-on-issue.ts';
-import { labelIssue, readIssueOfWork } from './issue/issue-of-work.ts';
-import { explainedOnIssue } from './issue/without-plan.ts';
-import { cloneFor, jobOf, type PublishJob } from './job.ts';
+import { commentOnIssue, labelIssue, readIssueOfWork } from './issue/issue-of-work.ts';
+import { explainedOnIssue } from './issue/wrong-inputs.ts';
+import { cloneFor, jobOf, type PublishJob, readBase } from './job.ts';
 import { lackingLfs } from './lfs-check.ts';
 import { draftOpenFirst, openForReview } from './open-pull-request.ts';
 import { checkLinked, checkPolicy } from './policy-check.ts';
 import { type CheckedRun, readRun } from './read-run.ts';
 import { rebuildRun } from './rebuild-run.ts';
+import { settleStale } from './stale.ts';
 
 /** Which run to publish, where to, and as whom. */
 export interface PublishRequest {

@@ -9,7 +9,7 @@ import { type PatchedPath, readPatchText } from '../../domain/changes/patch-text
 import { parseRepoPath } from '../../domain/changes/path.ts';
 import type { Environment } from '../../domain/environment.ts';
 import type { Failed } from '../../domain/failed.ts';
-import { isBranchName } from '../../domain/github/branch-name.ts';
+import { isBranchName } from '../../domain/github/publishing/identity.ts';
 import { commentReference, issueReference } from '../../domain/github/reference.ts';
 import type { PlanSource } from '../../domain/run/plan.ts';
 import { RunResult } from '../../domain/run/result.ts';

@@ -1,6 +1,6 @@
 /** Whom settings name: people as commits do, logins and teams of GitHub, repositories and branches. */
 
-import { isBranchName } from '../../domain/github/branch-name.ts';
+import { isBranchName } from '../../domain/github/publishing/identity.ts';
 import { entry } from './text.ts';
 import { shown, value } from './value.ts';
 

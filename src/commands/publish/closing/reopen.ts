@@ -8,8 +8,8 @@ import {
   reopenPullRequest,
 } from '../../../adapters/github/pull-requests.ts';
 import { publishFailed } from '../../../domain/run/outcome.ts';
-import { type Base, pullPlace } from '../base.ts';
 import type { PublishJob, Refused } from '../job.ts';
+import { type Base, pullPlace } from '../job.ts';
 
 /** The pull request to reopen, and null for none: there is an open one, or none that was closed unmerged. */
 export async function findClosed(

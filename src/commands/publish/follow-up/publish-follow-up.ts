@@ -20,9 +20,9 @@ import {
 } from '../../../domain/run/outcome.ts';
 import type { RunResult } from '../../../domain/run/result.ts';
 import { withFollowUp } from '../../../texts/follow-up.ts';
+import { makeCommit } from '../commit-run.ts';
 import { cleanMergeIn, cloneFor, type PublishJob, type Refused, repositoryNamed } from '../job.ts';
 import { lackingLfs } from '../lfs-check.ts';
-import { makeCommit } from '../make-commit.ts';
 import { draftFirst, keptDraft } from '../open-pull-request.ts';
 import { checkLinked, checkPolicy } from '../policy-check.ts';
 import type { CheckedPatch } from '../read-run.ts';

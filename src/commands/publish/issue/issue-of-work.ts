@@ -1,18 +1,20 @@
-/** The issue on which people follow their request: `--issue`, which the workflow sets. */
+/** The issue on which people follow their request: `--issue`, which the workflow sets, its comment and its label. */
 
 import * as z from 'zod';
-import { setStateLabel, type WorkState } from '../../../adapters/github/issues.ts';
+import { putComment, setStateLabel, type WorkState } from '../../../adapters/github/issues.ts';
 import { GitHubRefused, getOrNull, type OnGitHub } from '../../../adapters/github/request.ts';
 import type { Settings } from '../../../config/schema.ts';
 import { type AskedIn, issuePlanId, markerOf } from '../../../domain/github/publishing/identity.ts';
 import type { PublicationSoFar } from '../../../domain/github/publishing/publication.ts';
 import { issueReference } from '../../../domain/github/reference.ts';
-import { usageError } from '../../../domain/run/outcome.ts';
+import { type RunOutcome, usageError } from '../../../domain/run/outcome.ts';
 import { warning } from '../../../domain/warnings/warning.ts';
 import { sha256Of } from '../../../files/hash.ts';
 import type { GitHub } from '../../../ports/github.ts';
-import { refusalSentence } from '../explain-refusal.ts';
-import { type IssueOfWork, type Refused, repositoryNamed } from '../job.ts';
+import { commentText } from '../../../texts/issue-comment.ts';
+import { refusalSentence } from '../ended.ts';
+import { type IssueOfWork, type PublishJob, type Refused, repositoryNamed } from '../job.ts';
+import { forReaders } from './input-words.ts';
 
 /** Reads the issue of `--issue`. Throws `GitHubRefused` when GitHub refuses to show an issue that may exist. */
 export async function readIssueOfWork(
@@ -66,4 +68,60 @@ export async function labelIssue(job: LabelJob, state: WorkState): Promise<void>
     if (!signal.aborted)
       publication.warnings.push(warning('WARN_LABEL_NOT_SET', refusalSentence(error.refusal)));
   }
+}
+
+/** The part of a publication that the comment needs. */
+export type CommentJob = Pick<
+  PublishJob,
+  | 'askedIn'
+  | 'issueMarker'
+  | 'patchFile'
+  | 'settings'
+  | 'upstream'
+  | 'result'
+  | 'publication'
+  | 'runUrl'
+  | 'isStep'
+  | 'sayMade'
+  | 'signal'
+>;
+
+/**
+ * Reports how the publication ended; does nothing if no comment is wanted or the plan did not come from an issue of this
+ * repository.
+ */
+export async function commentOnIssue(job: CommentJob, end: RunOutcome): Promise<null> {
+  const { askedIn, settings, upstream, publication, issueMarker: marker, patchFile, sayMade } = job;
+  if (settings.comment === 'never' || job.signal.aborted) return null;
+  if (isToldElsewhere(job, end)) return null;
+  if (askedIn === null || !askedIn.isHere) {
+    if (settings.comment === 'always')
+      publication.warnings.push(
+        warning(
+          'WARN_NO_COMMENT',
+          'No comment was posted because the plan did not come from an issue of this repository.',
+        ),
+      );
+    return null;
+  }
+  // The patch's path on this machine is of no use to readers of the issue; that it is among the artifacts is said below.
+  const reason =
+    patchFile === null
+      ? end.reason
+      : end.reason
+          .replace(` The patch is kept in ${patchFile}.`, '')
+          .replaceAll(patchFile, 'the artifacts of the run');
+  const body = commentText({ ...publication, ...forReaders(job, { ...end, reason }), marker });
+  publication.comment = await putComment(upstream, { issue: askedIn.number, marker, body });
+  sayMade(`comment on #${askedIn.number} ${publication.comment.operation}`);
+  return null;
+}
+
+/**
+ * Review threads get their own replies, and fixed checks need no comment. If an issue is named, the comment there that work has
+ * begun is waiting for its outcome.
+ */
+function isToldElsewhere({ result: { followUp, plan }, settings }: CommentJob, end: RunOutcome): boolean {
+  if (followUp === null || settings.issue !== null || settings.comment === 'always') return false;
+  return end.exitCode === 0 && end.name === 'done' && plan?.source.kind !== 'comment';
 }

@@ -30,8 +30,7 @@ import { type BranchWork, foreignObstacle, type WorkQuestion } from '../foreign-
 import { type IssueOfWork, repositoryNamed, runUrlOf } from '../job.ts';
 import { preflightPublishing } from '../preflight.ts';
 import { MAX_SAID, type PublishInputs, readPublishInputs } from '../start.ts';
-import { type CommentJob, commentOnIssue } from './comment-on-issue.ts';
-import { labelIssue, readIssueOfWork } from './issue-of-work.ts';
+import { type CommentJob, commentOnIssue, labelIssue, readIssueOfWork } from './issue-of-work.ts';
 
 /** Starts `patchsmith prepare` with the given flags and variables. */
 export async function startPrepare(context: HostContext, given: Given): Promise<CommandOutcome> {

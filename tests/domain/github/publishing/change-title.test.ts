@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { changeSubject, changeTitle } from '../../../../src/domain/github/publishing/change-title.ts';
+import { changeSubject, changeTitle } from '../../../../src/domain/github/publishing/plain-text.ts';
 import { finishedRun } from '../../../support/runs/finished-run.ts';
 
 const url = 'https://github.com/acme/shop/issues/7';
