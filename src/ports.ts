@@ -51,13 +51,10 @@ export interface TurnRequest {
 }
 
 /**
- * What happens during a turn. Text, and the number of bytes received in an attempt, are shown to people and not
- * recorded; a retry is reported before its wait.
+ * What happens during a turn. The number of bytes received in an attempt is shown to people and not recorded; a retry is
+ * reported before its wait.
  */
-export type TurnProgress =
-  | { type: 'text'; text: string }
-  | { type: 'received'; bytes: number }
-  | { type: 'retry'; retry: Retry };
+export type TurnProgress = { type: 'received'; bytes: number } | { type: 'retry'; retry: Retry };
 
 /**
  * The model's answer, or why there is none. `spent` is what the attempt in progress used; absent if nothing was

@@ -47,8 +47,6 @@ interface LoopParts {
     state: RunState,
     asking: Pick<ReviewParts, 'provider' | 'signal' | 'now'>,
   ): AsyncGenerator<RunAction>;
-  /** The model's text as it arrives. */
-  onText(text: string): void;
   /** How the replayed run was continued after it had stopped here; null if it ended. */
   resumption?(): RunAction | null;
 }
@@ -194,7 +192,7 @@ export class AgenticLoop {
   }
 
   async *#modelTurn(state: RunState): AsyncGenerator<RunAction> {
-    const { executor, interrupt, onText } = this.#parts;
+    const { executor, interrupt } = this.#parts;
     const { conversation, limits } = state;
     const isOfFallback = state.models.length > 1;
     const provider = asked(this.#parts.provider, isOfFallback);
@@ -216,7 +214,6 @@ export class AgenticLoop {
       conversation,
       answerTokens: (spent) => answerTokens(spent.reduce(withSpent, state), limits),
       signal: interrupt,
-      onText,
     });
     if (result?.status === 'ok') yield { type: 'turn.completed', turn: executor.named(result.turn) };
     else if (result !== null) {

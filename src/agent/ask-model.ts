@@ -9,14 +9,12 @@ import type { LlmProvider, TurnRequest, TurnResult } from '../ports.ts';
 export interface Question extends Omit<TurnRequest, 'onProgress'> {
   readonly provider: Pick<LlmProvider, 'complete'>;
   readonly spending: Spending;
-  onText?(text: string): void;
 }
 
 /** Yields what is to be recorded on the way. Returns null when the request was interrupted, which is then recorded. */
 export async function* askModel({
   provider,
   spending,
-  onText,
   ...request
 }: Question): AsyncGenerator<RunAction, Exclude<TurnResult, { status: 'interrupted' }> | null> {
   const tokens = request.answerTokens([]);
@@ -28,7 +26,6 @@ export async function* askModel({
   const asking = provider.complete({
     ...request,
     onProgress(progress) {
-      if (progress.type === 'text') onText?.(progress.text);
       if (progress.type !== 'retry') return;
       retried.push({ type: 'turn.retried', ...progress.retry });
       wake();

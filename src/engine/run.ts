@@ -102,9 +102,9 @@ async function proven(session: Session, ready: Ready, end: LoopEnd): Promise<voi
     session.progress.note(`tests ${testProof.status.replace('_', ' ')}: ${testProof.why}`);
 }
 
-type Shown = Pick<Session['progress'], 'onText' | 'verified'>;
+type Shown = Pick<Session['progress'], 'verified'>;
 
-/** The loop with what carries out its calls and checks its work; `progress` shows the model's text and how commands end. */
+/** The loop with what carries out its calls and checks its work; `progress` shows how commands end. */
 function loopOver(ports: ActingPorts, ready: Ready, progress: Shown): AgenticLoop {
   const { provider, workspace, sandbox, verifyPlace, tools } = ports;
   const { start, permits, clock, interrupt, redact } = ready;
@@ -146,7 +146,6 @@ function loopOver(ports: ActingPorts, ready: Ready, progress: Shown): AgenticLoo
       const { reviewWork } = await import('../agent/review.ts');
       yield* reviewWork(reviewed, { ...asking, workspace, redact });
     },
-    onText: (text) => progress.onText(text),
     ...(ready.resumption === undefined ? {} : { resumption: ready.resumption }),
   });
 }

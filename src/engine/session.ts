@@ -22,7 +22,7 @@ import type { CommandReport } from '../domain/run/events.ts';
 import type { Interruption, Limits } from '../domain/run/limits.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
-import { knownSecretFinder, openEndOf, type Redact, redactorFor } from '../domain/secrets/redact.ts';
+import { knownSecretFinder, type Redact, redactorFor } from '../domain/secrets/redact.ts';
 import type { FindKnown } from '../domain/secrets/secret-scan.ts';
 import { type Warning, warning } from '../domain/warnings/warning.ts';
 import type { Checkout } from '../git/checkout-layout.ts';
@@ -117,7 +117,6 @@ export class Session {
       hasColors: input.hasColors ?? false,
       clock: now,
       redact: this.redact,
-      openEnd: openEndOf(secrets),
       quiet: settings.quiet,
       verbose: settings.verbose,
       verifyBaseline: earlier?.verifyBaseline ?? null,

@@ -98,10 +98,7 @@ export function createReplayProvider(recording: Recording): LlmProvider {
     model: modelOf(lines),
     complete: async ({ signal, onProgress, purpose }) => {
       if (signal.aborted) return { status: 'interrupted' };
-      const result = nextTurn(asideFor(purpose), onProgress);
-      if (purpose === undefined && result.status === 'ok' && result.turn.text !== '')
-        onProgress({ type: 'text', text: result.turn.text });
-      return result;
+      return nextTurn(asideFor(purpose), onProgress);
     },
   };
 }

@@ -196,4 +196,4 @@ function permittedHosts(session: Session, recorded: RunStarted): Permitted {
 const NO_USER = { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' };
 
 /** The settings of a provider that sends no requests. */
-const NO_MODEL = { apiKey: null, maxOutputTokens: 1, effort: null, showThinking: false } as const;
+const NO_MODEL = { apiKey: null, maxOutputTokens: 1, effort: null } as const;

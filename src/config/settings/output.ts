@@ -32,7 +32,7 @@ export const OUTPUT_SETTINGS = {
     flag: 'quiet', group: 'Output', file: 'refused', alsoFor: ['resume', 'replay', 'prepare', 'publish'], help: 'Only warnings and the last line on stderr' }),
   verbose: yesOrNo().default(false).register(about, {
     flag: 'verbose', group: 'Output', file: 'refused', alsoFor: ['resume', 'replay'],
-    help: "The model's text on stderr as it arrives" }),
+    help: "The model's text on stderr, after each turn" }),
 };
 
 // biome-ignore format: one setting reads best as one row

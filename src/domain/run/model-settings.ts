@@ -18,8 +18,6 @@ export const ModelSettings = z.strictObject({
   effort: z.enum(EFFORTS).nullable(),
   /** Maximum tokens of one answer. */
   maxOutputTokens: z.int().positive(),
-  /** Whether summaries of the thinking are requested. */
-  showThinking: z.boolean(),
   idleTimeoutMs: z.int().positive(),
   /** How long a rate limit is waited out, from the first refusal to the last attempt. */
   rateLimitWaitMs: z.int().positive(),

@@ -71,15 +71,6 @@ export function knownSecretFinder(secrets: readonly string[]): (text: string) =>
 }
 
 /**
- * For text that arrives in chunks and has been redacted so far: how many of its last characters may be the beginning of a
- * secret, and must be held back until the next chunk.
- */
-export function openEndOf(secrets: readonly string[]): (text: string) => number {
-  const forms = secretForms(secrets);
-  return (text) => Math.max(openToken(text), ...forms.map((form) => openEnd(text, form)));
-}
-
-/**
  * Removes secrets from an excerpt before it is cut further. If something has already been cut out, the words at the cut are
  * removed too, since they may be halves of a secret.
  */
@@ -220,20 +211,3 @@ function wrappedBlocks(text: string): { index: number; length: number; flat: str
 
 const FULL_LINE = /^[ \t]*[A-Za-z0-9+/_-]{40,}[ \t\r]*$/;
 const LAST_LINE = /^[ \t]*[A-Za-z0-9+/_=-]+[ \t\r]*$/;
-
-/** The last word may be an incomplete token; longer words are not. */
-function openToken(text: string): number {
-  return (
-    text
-      .slice(-1024)
-      .split(/[^A-Za-z0-9._-]/)
-      .at(-1)?.length ?? 0
-  );
-}
-
-function openEnd(text: string, form: string): number {
-  for (let length = Math.min(form.length - 1, text.length); length > 0; length -= 1) {
-    if (text.endsWith(form.slice(0, length))) return length;
-  }
-  return 0;
-}

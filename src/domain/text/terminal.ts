@@ -22,14 +22,6 @@ export function oneLine(text: string, maxLength = 200): string {
   return shortened(withinLine(text).replace(/^(\s*)::/, '$1: :'), maxLength);
 }
 
-/**
- * For text that arrives in chunks: how many of its last characters can only be made safe together with what follows, as they
- * are half of a line ending or of a workflow command's mark.
- */
-export function openMark(text: string): number {
-  return /(?:\r|##?[\w.-]{0,64}|[\ud800-\udbff])?$/.exec(text)?.[0].length ?? 0;
-}
-
 /** Several lines, each preceded by `prefix`, so that none of them starts a log line. */
 export function prefixed(text: string, prefix: string): string {
   return text

@@ -32,9 +32,9 @@ export interface ModelChoice {
 
 /** The model that the settings choose. */
 export function modelChoiceOf({ provider, model, ...settings }: Settings): ModelChoice {
-  const { effort, maxOutputTokens, verbose, idleTimeoutMs, rateLimitWaitMs, outageWaitMs } = settings;
+  const { effort, maxOutputTokens, idleTimeoutMs, rateLimitWaitMs, outageWaitMs } = settings;
   const waits = { idleTimeoutMs, rateLimitWaitMs, outageWaitMs };
-  return { provider, model, settings: { effort, maxOutputTokens, showThinking: verbose, ...waits } };
+  return { provider, model, settings: { effort, maxOutputTokens, ...waits } };
 }
 
 /** Loads what the first request needs while the process is otherwise idle. */

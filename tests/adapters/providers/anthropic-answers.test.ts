@@ -224,15 +224,6 @@ describe('an answer', () => {
   });
 });
 
-test('text and shown thoughts are reported while they arrive', async () => {
-  const { progress, ask } = await asking([{ thinking: 'First I read.', text: 'Then I write.' }], {
-    showThinking: true,
-  });
-  turnOf(await ask());
-  const shown = progress.map((step) => (step.type === 'text' ? step.text : step.type));
-  expect([shown.length > 2, shown.join('')]).toEqual([true, 'First I read.Then I write.']);
-});
-
 test('usage tells the billing classes apart', async () => {
   const usage = {
     input_tokens: 10,

@@ -6,7 +6,7 @@ import { ProviderSettingsError } from '../../../src/adapters/providers/settings-
 import type { Conversation } from '../../../src/domain/conversation/conversation.ts';
 import { asking, plainConversation, turnOf } from './asking.ts';
 
-const settings = { model: 'claude-sonnet-5-5', effort: null, showThinking: false };
+const settings = { model: 'claude-sonnet-5-5', effort: null };
 const bodyOf = (given: AskingSettings, conversation: Conversation) =>
   requestBody(given, conversation, 8192) as { messages: unknown[] };
 const ephemeral = { cache_control: { type: 'ephemeral' } };
@@ -57,23 +57,10 @@ describe('a request', () => {
     });
   });
 
-  test('says how hard to try and that thoughts are to be shown only when the user asked', async () => {
-    const { server, ask } = await asking([{}], { effort: 'max', showThinking: true });
+  test('says how hard to try', async () => {
+    const { server, ask } = await asking([{}], { effort: 'max' });
     turnOf(await ask());
-    const { output_config, thinking } = server.requests[0]?.body ?? {};
-    expect([output_config, thinking]).toEqual([
-      { effort: 'max' },
-      { type: 'adaptive', display: 'summarized' },
-    ]);
-  });
-
-  test('fits a model of the fourth generation, which does not think by itself', async () => {
-    const { server, ask } = await asking([{ text: 'ok' }], {
-      model: 'claude-sonnet-4-5-20250929',
-      showThinking: true,
-    });
-    expect(turnOf(await ask()).text).toBe('ok');
-    expect(server.requests[0]?.body).not.toHaveProperty('thinking');
+    expect(server.requests[0]?.body).toMatchObject({ output_config: { effort: 'max' } });
   });
 
   test('never has more than four breakpoints', () => {

@@ -42,7 +42,6 @@ test('an interruption ends the wait before the next attempt', async () => {
     baseUrl: server.url,
     model: 'claude-sonnet-5-5',
     effort: null,
-    showThinking: false,
   });
   const abort = new AbortController();
   const result = await provider.complete({

@@ -40,7 +40,6 @@ export async function asking(turns: Script, options: Partial<AnthropicOptions> =
     baseUrl: server.url,
     model: 'claude-sonnet-5-5',
     effort: null,
-    showThinking: false,
     clock: () => now,
     random: () => 0,
     sleep: async (ms) => {

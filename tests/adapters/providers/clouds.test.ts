@@ -10,7 +10,7 @@ import { failureOf, plainConversation, turnOf } from './asking.ts';
 const SECRET = 'abcdefghij0123456789/ABCDEFGHIJ+klmnopq';
 
 async function ask(name: string, env: Record<string, string>, baseUrl = 'http://127.0.0.1:1') {
-  const settings = { model: 'claude-sonnet-5-5', apiKey: null, effort: null, showThinking: false };
+  const settings = { model: 'claude-sonnet-5-5', apiKey: null, effort: null };
   const rest = { maxOutputTokens: 8_192, baseUrl, recording: null, outageWaitMs: 1, env };
   const provider = await createProvider(name, { ...settings, ...rest });
   return provider.complete({

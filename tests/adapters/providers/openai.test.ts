@@ -20,7 +20,7 @@ async function asking(turns: Script, path = '', more: Partial<OpenAiServerOption
   return { server, ask: (...later: Message[]) => askOf(provider, ...later) };
 }
 
-const settings = { model: 'gpt-5.4', effort: null, showThinking: false, sleep: async () => {} };
+const settings = { model: 'gpt-5.4', effort: null, sleep: async () => {} };
 
 function askOf(provider: LlmProvider, ...later: Message[]): Promise<TurnResult> {
   return provider.complete({
@@ -37,7 +37,7 @@ test('reasoning goes back encrypted and word for word, and not at all where it l
   const { server, ask } = await asking(
     [{ calls: [read] }, { stop: 'max_tokens' }, { text: 'Done.' }],
     '/responses',
-    { effort: 'max', showThinking: true },
+    { effort: 'max' },
   );
   const first = turnOf(await ask());
   expect(first.content[0]).toEqual({
@@ -59,7 +59,7 @@ test('reasoning goes back encrypted and word for word, and not at all where it l
     'function_call_output',
     'user',
   ]);
-  expect([store, reasoning]).toEqual([false, { effort: 'max', summary: 'auto' }]);
+  expect([store, reasoning]).toEqual([false, { effort: 'max' }]);
   expect(server.requests.map(({ refused }) => refused)).toEqual([null, null, null]);
 });
 
@@ -198,7 +198,7 @@ test('OpenAI gets images within the result of their call, and others in a messag
   };
   const items = (hostname: string) => {
     const conversation = plainConversation({ role: 'user', content: [result] });
-    const settings = { model: 'gpt-5.4', effort: null, showThinking: false };
+    const settings = { model: 'gpt-5.4', effort: null };
     const { input } = responsesRequest(settings, conversation, 100, anyEndpoint(hostname)) as {
       input: object[];
     };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isNoOpCommand, titleOf, VerifyCommand } from '../../../src/domain/run/plan.ts';
 import { render } from '../../../src/domain/text/template.ts';
-import { inertJson, oneLine, openMark, prefixed } from '../../../src/domain/text/terminal.ts';
+import { inertJson, oneLine, prefixed } from '../../../src/domain/text/terminal.ts';
 
 describe('render', () => {
   test('fills every place, and inserts values unchanged', () => {
@@ -74,17 +74,6 @@ describe('text for terminals', () => {
     expect(JSON.parse(json)).toEqual(value);
     expect(json).not.toMatch(/##\w*\[|[\u0080-\u009f\u202e\u{e0041}]/u);
     expect(json).toContain('💀 # ##');
-  });
-
-  test.each([
-    ['a\r', 1],
-    ['a#', 1],
-    ['a##', 2],
-    ['a##vso', 5],
-    ['a', 0],
-    ['\ud83d', 1],
-  ])('of %j the last %i characters wait for what follows', (text, held) => {
-    expect(openMark(text)).toBe(held);
   });
 
   test('every line of many is prefixed, also after a lone CR', () => {

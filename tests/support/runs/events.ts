@@ -67,7 +67,6 @@ export const started: RunStarted = {
   modelSettings: {
     effort: null,
     maxOutputTokens: 32_000,
-    showThinking: false,
     idleTimeoutMs: 120_000,
     rateLimitWaitMs: 310_000,
     outageWaitMs: 300_000,

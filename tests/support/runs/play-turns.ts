@@ -69,7 +69,6 @@ export async function play(turns: readonly RunAction[], asked: Asked = {}): Prom
     asked: () => [],
     onAsked() {},
     restServers: async () => undefined,
-    onText: () => undefined,
   });
   const events: RunEvent[] = [];
   for await (const event of loop.run()) {

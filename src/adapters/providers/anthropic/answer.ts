@@ -164,7 +164,7 @@ export class ClaudeReader implements StreamReader {
     const open = parsed.success ? this.#blocks[parsed.data.index] : undefined;
     if (!parsed.success || !open?.isOpen) return broken('A delta belongs to no open content block');
     const { delta } = parsed.data;
-    const { type, text, thinking, partial_json: json, signature } = delta;
+    const { type, partial_json: json, signature } = delta;
     this.count.answerBytes += textBytes(delta);
     if (type === 'input_json_delta') {
       open.json = (open.json ?? '') + String(json ?? '');
@@ -177,8 +177,7 @@ export class ClaudeReader implements StreamReader {
       const { type: _, ...fields } = delta;
       extend(open.block, fields);
     }
-    const shown = type === 'text_delta' ? text : type === 'thinking_delta' ? thinking : '';
-    return { status: 'more', text: typeof shown === 'string' ? shown : '' };
+    return MORE;
   }
 
   #closeBlock(event: object): ReadStep {

@@ -16,7 +16,7 @@ interface WireMessage {
 
 /** The body of the next request. The same conversation gives the same bytes, which keeps the cache valid. */
 export function requestBody(
-  { model, effort, showThinking }: AskingSettings,
+  { model, effort }: AskingSettings,
   conversation: Conversation,
   maxTokens: number,
   purpose?: TurnRequest['purpose'],
@@ -29,9 +29,6 @@ export function requestBody(
   return {
     model,
     max_tokens: maxTokens,
-    ...(showThinking && hasAdaptiveThinking(model)
-      ? { thinking: { type: 'adaptive', display: 'summarized' } }
-      : {}),
     ...(effort === null ? {} : { output_config: { effort } }),
     ...(tools.length === 0 ? {} : { tools }),
     ...(conversation.system === ''
@@ -49,11 +46,6 @@ export function betaHeaders(
   purpose: TurnRequest['purpose'],
 ): Readonly<Record<string, string>> {
   return purpose === 'compaction' || summary?.by === 'api' ? { 'anthropic-beta': 'compact-2026-09-04' } : {};
-}
-
-/** Fourth-generation models think only if configured to; later ones have adaptive thinking by default. */
-function hasAdaptiveThinking(model: string): boolean {
-  return !/^claude-[a-z]+-4-/.test(model);
 }
 
 /**

@@ -5,7 +5,7 @@ import { ProviderSettingsError } from '../settings-error.ts';
 import type { Patience } from './patience.ts';
 
 /** What is part of every request, and must not change within a run. */
-export type AskingSettings = Pick<ModelSettings, 'effort' | 'showThinking'> & { readonly model: string };
+export type AskingSettings = Pick<ModelSettings, 'effort'> & { readonly model: string };
 
 /** How to reach an API over HTTP, with which key, and how long to wait for it. */
 export interface EndpointOptions extends Patience, AskingSettings {

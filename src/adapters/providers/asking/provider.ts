@@ -56,7 +56,6 @@ export function providerOf(options: AskingOptions, access: Access, dialect: Dial
       signal: request.signal,
       redact,
       contact,
-      onText: (text) => request.onProgress({ type: 'text', text }),
       onBytes: (bytes) => request.onProgress({ type: 'received', bytes }),
     });
   }

@@ -18,9 +18,9 @@ export interface StreamReader {
   finish(): ReadEnd;
 }
 
-/** The effect of one event: `text` can be shown; all others end the stream. */
+/** The effect of one event: all but `more` end the stream. */
 export type ReadStep =
-  | { status: 'more'; text: string }
+  | { status: 'more' }
   | { status: 'done' }
   | { status: 'broken'; why: string }
   | { status: 'refused'; said: RefusalSaid };
@@ -31,8 +31,8 @@ export type ReadEnd =
   | { status: 'broken'; why: string }
   | { status: 'unusable'; why: string };
 
-/** An event with nothing to show. */
-export const MORE: ReadStep = { status: 'more', text: '' };
+/** The stream continues. */
+export const MORE: ReadStep = { status: 'more' };
 
 /** The answer cannot be used. */
 export function broken(why: string): { status: 'broken'; why: string } {

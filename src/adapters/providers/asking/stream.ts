@@ -34,7 +34,6 @@ export interface StreamAttempt {
   readonly redact: Redact;
   /** Whether anything has ever answered there; set when something does. */
   readonly contact: { isMade: boolean };
-  onText(text: string): void;
   /** Called with the number of bytes received so far. */
   onBytes(bytes: number): void;
 }
@@ -153,7 +152,6 @@ async function readAnswer(
     }
     isFirst &&= 'type' in event && event.type === 'ping';
     if (step.status === 'done') break;
-    if (step.text !== '') attempt.onText(step.text);
   }
   const end = reader.finish();
   if (end.status === 'ok') return end.answer;

@@ -17,6 +17,7 @@ import {
 import {
   broken,
   earlierIds,
+  MORE,
   type ReadEnd,
   type ReadStep,
   readChunk,
@@ -95,7 +96,7 @@ export class GeminiReader implements StreamReader {
     const parts = candidate?.content?.parts ?? [];
     this.count.answerBytes += parts.reduce((sum, part) => sum + writtenBytes(part), 0);
     for (const part of parts) this.#addPart(part);
-    return { status: 'more', text: parts.map(({ text }) => text ?? '').join('') };
+    return MORE;
   }
 
   finish(): ReadEnd {

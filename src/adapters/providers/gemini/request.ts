@@ -28,14 +28,10 @@ const LEVELS = { low: 'LOW', medium: 'MEDIUM', high: 'HIGH', xhigh: 'HIGH', max:
 
 /** The body of the next request. */
 export function geminiRequest(
-  { effort, showThinking }: AskingSettings,
+  { effort }: AskingSettings,
   { system, tools, messages }: Conversation,
   maxTokens: number,
 ): object {
-  const thinking = {
-    ...(effort === null ? {} : { thinkingLevel: LEVELS[effort] }),
-    ...(showThinking ? { includeThoughts: true } : {}),
-  };
   const calls = new Map(
     messages.flatMap((message) => (message.role === 'assistant' ? message.content.flatMap(callsIn) : [])),
   );
@@ -52,7 +48,7 @@ export function geminiRequest(
     ),
     generationConfig: {
       maxOutputTokens: maxTokens,
-      ...(Object.keys(thinking).length === 0 ? {} : { thinkingConfig: thinking }),
+      ...(effort === null ? {} : { thinkingConfig: { thinkingLevel: LEVELS[effort] } }),
     },
   };
 }

@@ -169,7 +169,7 @@ export class ChatReader implements StreamReader {
     this.#refusal += refusal ?? '';
     for (const call of calls ?? []) this.#extendCall(call);
     extend(this.#others, filled(others));
-    return { status: 'more', text: `${content ?? ''}${refusal ?? ''}` };
+    return MORE;
   }
 
   finish(): ReadEnd {

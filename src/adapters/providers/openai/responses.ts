@@ -26,15 +26,11 @@ import { type Accommodation, reportedIn, userParts } from './shared.ts';
 
 /** The body of the next request. */
 export function responsesRequest(
-  { model, effort, showThinking }: AskingSettings,
+  { model, effort }: AskingSettings,
   { system, tools, messages }: Conversation,
   maxTokens: number,
   { wantsReasoning, imagesInResults }: Accommodation,
 ): object {
-  const reasoning = {
-    ...(effort === null ? {} : { effort }),
-    ...(showThinking && wantsReasoning ? { summary: 'auto' } : {}),
-  };
   const functions = tools.map(({ name, description, inputSchema }) => ({
     type: 'function',
     name,
@@ -46,7 +42,7 @@ export function responsesRequest(
   return {
     model,
     max_output_tokens: maxTokens,
-    ...(Object.keys(reasoning).length === 0 ? {} : { reasoning }),
+    ...(effort === null ? {} : { reasoning: { effort } }),
     ...(wantsReasoning ? { include: ['reasoning.encrypted_content'] } : {}),
     ...(system === '' ? {} : { instructions: system }),
     ...(tools.length === 0 ? {} : { tools: functions }),
@@ -110,9 +106,6 @@ const FunctionCall = z.looseObject({
 });
 const Part = z.looseObject({ type: z.string(), text: z.string().nullish(), refusal: z.string().nullish() });
 const MessageItem = z.looseObject({ content: z.array(Part) });
-
-/** Events with pieces of what people may read; everything else arrives with its item. */
-const SHOWN = ['output_text', 'reasoning_summary_text', 'refusal'].map((what) => `response.${what}.delta`);
 
 /** Takes the events of one stream in order. Items stay exactly as they came. */
 export class ResponsesReader implements StreamReader {
@@ -193,11 +186,11 @@ export class ResponsesReader implements StreamReader {
     this.count.answerBytes = Math.max(this.#itemBytes, this.#pieceBytes);
   }
 
-  #addPiece({ type, delta }: z.infer<typeof StreamEvent>): ReadStep {
+  #addPiece({ delta }: z.infer<typeof StreamEvent>): ReadStep {
     if (typeof delta !== 'string') return MORE;
     this.#pieceBytes += Buffer.byteLength(delta);
     this.#countBytes();
-    return { status: 'more', text: SHOWN.includes(type) ? delta : '' };
+    return MORE;
   }
 
   #end(response: unknown): ReadStep {

@@ -26,6 +26,8 @@ import {
 /** What is known before the first event. */
 export interface EventLinesOptions {
   readonly redact: Redact;
+  /** Print the model's text after each of its turns. */
+  readonly verbose: boolean;
   /** How a resumed run's verify commands ended before its work; null if they were not run. */
   readonly verifyBaseline: readonly CommandReport[] | null;
   /** Calls of a resumed run that may have been in progress. */
@@ -35,6 +37,7 @@ export interface EventLinesOptions {
 /** Makes the lines of events, in order. */
 export class EventLines {
   readonly #redact: Redact;
+  readonly #isVerbose: boolean;
   readonly #started = new Map<string, string>();
   #verifyBaseline: readonly CommandReport[] | null;
   #iteration = 0;
@@ -47,8 +50,9 @@ export class EventLines {
   /** The last lines shown for each failed command, without times. */
   readonly #failures = new Map<string, string>();
 
-  constructor({ redact, verifyBaseline, calls }: EventLinesOptions) {
+  constructor({ redact, verbose, verifyBaseline, calls }: EventLinesOptions) {
     this.#redact = redact;
+    this.#isVerbose = verbose;
     this.#verifyBaseline = verifyBaseline;
     for (const call of calls) this.#started.set(call.id, this.describe(call));
   }
@@ -158,13 +162,17 @@ export class EventLines {
     ];
   }
 
-  #turn({ turn: { calls } }: RunEvent & { type: 'turn.completed' }): Line[] {
+  #turn({ turn: { calls, text } }: RunEvent & { type: 'turn.completed' }): Line[] {
     this.#iteration += 1;
+    const said = this.#isVerbose ? this.#redact(text).trim() : '';
     const { length } = calls;
     const [at, run] = [`[${this.#iteration}]`, `only the first ${MAX_CALLS_IN_A_TURN} are run`];
-    return length > MAX_CALLS_IN_A_TURN
-      ? [note(`${at} ${pluralize(length, 'call')} in one turn: ${run}`)]
-      : [];
+    return [
+      ...(said === '' ? [] : [{ as: 'output', text: prefixed(said, '  │ ') } as const]),
+      ...(length > MAX_CALLS_IN_A_TURN
+        ? [note(`${at} ${pluralize(length, 'call')} in one turn: ${run}`)]
+        : []),
+    ];
   }
 
   #called({ call, outcome }: RunEvent & { type: 'tool.completed' }): Line[] {

@@ -128,11 +128,6 @@ export class Progress implements EventSink {
     this.#printer.status = null;
   }
 
-  /** The model's text as it arrives. */
-  onText(text: string): void {
-    this.#printer.stream(text);
-  }
-
   /** The first lines about a run, before any of it is carried out. */
   banner(banner: Banner): void {
     this.#printer.print(this.#events.banner(banner));
@@ -155,12 +150,10 @@ export class Progress implements EventSink {
 
   /** A verify command has ended; the event about all of them follows. */
   verified(report: CommandReport): void {
-    this.#printer.endStream();
     this.#printer.print(this.#events.verified(report));
   }
 
   accept(event: RunEvent): void {
-    if (event.type === 'turn.completed') this.#printer.endStream();
     this.#notice(event);
     this.#printer.print(this.#events.of(event));
     this.#printer.status?.paintSoon();
@@ -168,7 +161,6 @@ export class Progress implements EventSink {
 
   close(_result: RunResult): void {
     this.#printer.print(this.#events.rest());
-    this.#printer.endStream();
   }
 
   /** What an event says about what is in progress. The code that runs commands reports them, with their time limit. */

@@ -1,10 +1,10 @@
 import { PassThrough } from 'node:stream';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Progress } from '../../../../src/adapters/sinks/progress/progress.ts';
 import type { ChangeSource } from '../../../../src/domain/changes/change.ts';
 import type { ToolCall } from '../../../../src/domain/conversation/conversation.ts';
 import type { RunAction } from '../../../../src/domain/run/events.ts';
-import { openEndOf, redactorFor } from '../../../../src/domain/secrets/redact.ts';
+import { redactorFor } from '../../../../src/domain/secrets/redact.ts';
 import { warning } from '../../../../src/domain/warnings/warning.ts';
 import { emptyResult } from '../../../../src/engine/finish/result.ts';
 import { call, commandEnd, completed, started, turn } from '../../../support/runs/events.ts';
@@ -30,7 +30,6 @@ function open({
     hasColors: false,
     clock,
     redact,
-    openEnd: openEndOf([SECRET]),
     quiet,
     verbose,
     verifyBaseline: null,
@@ -41,9 +40,6 @@ function open({
     progress,
     accept: (...actions: RunAction[]) => {
       for (const action of actions) progress.accept({ ...action, seq: ++seq, at: 0 });
-    },
-    text: (...pieces: string[]) => {
-      for (const text of pieces) progress.onText(text);
     },
     /** What has been printed since the last time. */
     printed: () => String(stderr.read() ?? ''),
@@ -238,46 +234,26 @@ test('what a command changed stands below its line, and a failure without output
 });
 
 test('quiet leaves warnings and the last line', () => {
-  const { accept, text, printed, progress } = open({ quiet: true, verbose: true });
-  accept(started, { type: 'warning.raised', message: 'careful' });
-  text('thinking aloud');
+  const { accept, printed, progress } = open({ quiet: true, verbose: true });
+  accept(started, { type: 'warning.raised', message: 'careful' }, spoken('thinking aloud'));
   progress.note('nothing');
   progress.final('patchsmith: done');
   expect(printed()).toBe('warning: careful\npatchsmith: done\n');
 });
 
-describe('the text of the model', () => {
-  test('is printed as it arrives, behind a mark, and other lines begin on their own', () => {
-    const { text, printed, progress, accept } = open({ verbose: true });
-    text('I am look');
-    expect(printed()).toBe('  │ I am ');
-    text('ing.\n');
-    expect(printed()).toBe('looking.\n');
-    text('\nNow ');
-    expect(printed()).toBe('  │ \n  │ Now ');
-    progress.note('retry');
-    expect(printed()).toBe('\nretry\n');
-    text('Again.');
-    accept(turn());
-    progress.final('end');
-    expect(printed()).toBe('  │ Again.\nend\n');
-  });
+const spoken = (text: string): RunAction => {
+  const said = turn();
+  return said.type === 'turn.completed' ? { ...said, turn: { ...said.turn, text } } : said;
+};
 
-  test('stays silent without verbose', () => {
-    const { text, printed } = open();
-    text('Looking.');
-    expect(printed()).toBe('');
-  });
-
-  test('contains no secret and no workflow command, however it is split', () => {
-    const hostile = `a ${SECRET} ##[error]b\r\n::set-env::\u001b[2J # ## hunter2`;
-    for (const size of [1, 2, 3, 7, 100]) {
-      const { text, printed, progress } = open({ verbose: true });
-      text(...(hostile.match(new RegExp(`[\\s\\S]{1,${size}}`, 'g')) ?? []));
-      progress.close(emptyResult('r', '0'));
-      expect(printed()).toBe('  │ a *** # #[error]b\n  │ ::set-env:: [2J # ## hunter2\n');
-    }
-  });
+test('with verbose, the text of the model is printed after its turn, behind a mark and without secrets or workflow commands', () => {
+  const hostile = `a ${SECRET} ##[error]b\r\n::set-env::\u001b[2J # ##\n`;
+  const { accept, printed } = open({ verbose: true });
+  accept(spoken(hostile), spoken(''));
+  expect(printed()).toBe('  │ a *** # #[error]b\n  │ : :set-env:: [2J # ##\n');
+  const silent = open();
+  silent.accept(spoken('Looking.'));
+  expect(silent.printed()).toBe('');
 });
 
 test('text from outside cannot control the terminal or the workflow', () => {
