@@ -2,8 +2,6 @@ import { stringify } from 'yaml';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type ActionInput, actionInputs } from '../../src/action/inputs.ts';
 import { OUTPUTS } from '../../src/action/outputs.ts';
-import { settingEntries } from '../../src/config/schema.ts';
-import { SETTING_GROUPS } from '../../src/config/settings/setting.ts';
 
 /** `action.yml`: the inputs and outputs of the action, as its runner and the marketplace read them. */
 export function actionManifest(): string {
@@ -26,39 +24,15 @@ export function actionManifest(): string {
 
 /** `docs/action.md`: how the action is used, with all its inputs and outputs. */
 export function actionPage(): string {
-  const inputs = actionInputs();
-  const own = inputs.filter(({ flag }) => flag === null);
-  const ofRun = inputs.filter(({ flag, commands }) => flag !== null && commands.includes('run'));
-  const ofResume = inputs.filter(({ flag, commands }) => flag !== null && commands.includes('resume'));
-  const ofPublish = inputs.filter(({ flag, commands }) => flag !== null && !commands.includes('run'));
-  const ofPrepare = inputs.filter(({ flag, commands }) => flag !== null && commands.includes('prepare'));
+  const own = actionInputs().filter(({ flag }) => flag === null);
   const parts = [
     ABOUT,
     `## The action's own inputs\n\n${inputTable(own)}`,
-    `## Inputs of mode run\n\n${OF_RUN}\n\n${groupTable(ofRun)}`,
-    `## Inputs of mode publish\n\n${OF_PUBLISH}\n\n${groupTable(ofPublish)}`,
-    `## Inputs of mode resume\n\n${OF_RESUME}\n\n${namesOf(ofResume)}.`,
-    `## Inputs of mode prepare\n\n${OF_PREPARE}\n\n${namesOf(ofPrepare)}.`,
+    SETTINGS,
     `## Outputs\n\n${outputTable()}`,
     ENDINGS,
   ];
   return `${parts.join('\n\n')}\n`;
-}
-
-/** The names in a sentence; what they mean stands in settings.md. */
-function namesOf(inputs: readonly ActionInput[]): string {
-  return inputs.map(({ name }) => `\`${name}\``).join(', ');
-}
-
-/** The names under the headings of settings.md, which has what they mean. */
-function groupTable(inputs: readonly ActionInput[]): string {
-  const groups = new Map(settingEntries().map(({ flag, group }) => [flag, group]));
-  const rows = SETTING_GROUPS.flatMap((group) => {
-    const named = inputs.filter(({ flag }) => flag !== null && groups.get(flag) === group);
-    const anchor = group.toLowerCase().replaceAll(' ', '-');
-    return named.length === 0 ? [] : [`| [${group}](settings.md#${anchor}) | ${namesOf(named)} |`];
-  });
-  return ['| settings | inputs |', '|---|---|', ...rows].join('\n');
 }
 
 function inputTable(inputs: readonly ActionInput[]): string {
@@ -183,23 +157,21 @@ gets an environment without keys, tokens or anything else from the job. If one f
 sandbox: with \`required\` (the default here) it ends with exit 10, a warning says what failed, and the last line says what to
 type. With \`sandbox-setup: off\`, and on other runners, nothing on the machine is changed, and you only get that last line.`;
 
-const OF_RUN = `These are the settings of \`patchsmith run\` ([settings.md](settings.md)), named like the flags, as messages
-name them too; \`action.yml\` describes each in a sentence. \`plan-file\` is \`--plan\`, and in mode \`prepare\` it takes
-several files, one per line. \`verify-in\` defaults to \`checkout\` here. A switch is \`true\` or \`false\`. There is no
-\`--message\`, since \`plan\` can be a single line, and no \`--output\`, since the log is no place for a document: machines read
-the outputs and the run directory.`;
+const SETTINGS = `## Settings as inputs
 
-const OF_RESUME = `These are the settings of \`patchsmith resume\`, which continues the run in \`run-dir\` in this job's
-checkout ([long-runs.md](long-runs.md)): its task and rules come from its journal, its permissions from here. Its inputs:`;
+The [settings](settings.md) are inputs, named like the flags, as messages name them too: in mode \`run\` those of
+\`patchsmith run\`, in the others those of \`patchsmith publish\`, \`resume\` and \`prepare\` (\`patchsmith help COMMAND\` lists
+them). \`plan-file\` is \`--plan\`, and in mode \`prepare\` it takes several files, one per line. \`verify-in\` defaults to
+\`checkout\` here. A switch is \`true\` or \`false\`. There is no \`--message\`, since \`plan\` can be a single line, and no
+\`--output\`, since the log is no place for a document: machines read the outputs and the run directory. In the modes
+\`publish\` and \`resume\`, \`run-dir\` names the run; a resumed run has its task and rules from its journal, and its permissions
+from here ([long-runs.md](long-runs.md)).
 
-const OF_PREPARE = `These are the settings of \`patchsmith prepare\`, for a job that runs before the model's: it has the
-permissions of the publishing job, and neither a checkout nor a key. It asks GitHub, with requests that have no effect, whether
-branch and pull request would be permitted, so that a missing "Allow GitHub Actions to create and approve pull requests" is
-noticed before the model is paid (exit 11). With \`issue\` it comments there within seconds, with a link to the log, or says why
-no run starts; the outcome later replaces that comment. With \`trigger-label\` the label becomes \`NAME:running\`. Its inputs:`;
-
-const OF_PUBLISH = `These are the settings of \`patchsmith publish\`. \`run-dir\` names the run. \`allow\`, \`protect\`,
-\`accept-secrets\`, \`deadline\` and \`quiet\` above apply here as well.`;
+\`mode: prepare\` is for a job that runs before the model's: it has the permissions of the publishing job, and neither a
+checkout nor a key. It asks GitHub, with requests that have no effect, whether branch and pull request would be permitted, so
+that a missing "Allow GitHub Actions to create and approve pull requests" is noticed before the model is paid (exit 11). With
+\`issue\` it comments there within seconds, with a link to the log, or says why no run starts; the outcome later replaces that
+comment. With \`trigger-label\` the label becomes \`NAME:running\`.`;
 
 const ENDINGS = `## How a step ends
 
