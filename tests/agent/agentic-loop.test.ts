@@ -10,38 +10,6 @@ const edit = (id: string, content: string) =>
   turn({ calls: [call(id, 'write_file', { path: 'a.txt', content })] });
 const netPaths = ({ loop }: Ended) => loop.state.changes.net().map(({ path }) => path);
 
-test('turns and calls alternate until the model is done, and every event has its number', async () => {
-  const ended = await play([edit('w', 'new\n'), turn({ text: 'Done.' })]);
-  expect(ended.types).toEqual([
-    ...['request.sent', 'turn.completed'],
-    ...['tool.started', 'change.recorded', 'tool.completed'],
-    ...['request.sent', 'turn.completed'],
-    'run.stopped',
-  ]);
-  expect(ended.events.map(({ seq }) => seq)).toEqual([2, 3, 4, 5, 6, 7, 8, 9]);
-  expect(ended.stop).toEqual({ why: 'completed', summary: 'Done.' });
-  expect(netPaths(ended)).toEqual(['a.txt']);
-});
-
-test('every request only adds to the one before', async () => {
-  const { requests } = await play([edit('w', '1'), edit('x', '2'), turn()]);
-  const sent = requests.map(({ conversation }) => JSON.stringify(conversation.messages));
-  for (const [index, messages] of sent.slice(1).entries())
-    expect(messages.startsWith((sent[index] ?? '').slice(0, -1))).toBe(true);
-  expect(requests.map(({ conversation }) => conversation.messages.length)).toEqual([1, 3, 5]);
-});
-
-test('a call is recorded before it runs', async () => {
-  const seen: string[] = [];
-  await play([edit('w', 'new\n'), turn()], {
-    async onEvent(event, { workspace }) {
-      if (event.type !== 'tool.started') return;
-      for (const change of await workspace.capture('all')) seen.push(change.path);
-    },
-  });
-  expect(seen).toEqual([]);
-});
-
 describe('finish', () => {
   const finish = (id: string) => call(id, 'finish', { status: 'done', summary: 'All of it.' });
 
@@ -50,19 +18,6 @@ describe('finish', () => {
     const ended = await play([turn({ calls: [finish('f'), write] })]);
     expect(ended.stop).toEqual({ why: 'completed', summary: 'All of it.' });
     expect(netPaths(ended)).toEqual(['b.txt']);
-  });
-
-  test('is verified, and a failure is reported in the answer to the call', async () => {
-    const ended = await play(
-      [turn({ calls: [finish('f')] }), edit('w', 'new\n'), turn({ calls: [finish('g')] })],
-      {
-        start: { verify: ['grep new a.txt'] },
-      },
-    );
-    expect(ended.stop).toEqual({ why: 'completed', summary: 'All of it.' });
-    const answer = ended.requests[1]?.conversation.messages.at(-1)?.content;
-    expect(answer?.map(({ type }) => type)).toEqual(['tool_result', 'text']);
-    expect(ended.loop.state.fixRoundsUsed).toBe(1);
   });
 });
 
@@ -135,12 +90,6 @@ describe('at a cap', () => {
 
   test('a text instead of finish does not mean that the work is done', async () => {
     expect((await atCap()).stop).toMatchObject(cap);
-  });
-
-  test('a request that cannot fit is not made, also the first', async () => {
-    const ended = await play([turn()], { limits: { maxTotalTokens: 2_000 } });
-    expect([ended.types, ended.requests]).toEqual([['run.stopped'], []]);
-    expect(ended.stop).toMatchObject({ limit: 'tokens', value: 2_000, used: 0 });
   });
 
   test('four fifths of it are reported once', async () => {

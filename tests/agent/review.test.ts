@@ -56,37 +56,6 @@ describe('finished work', () => {
     });
   });
 
-  test('goes back once with what blocks it, is verified again and not reviewed again', async () => {
-    const ended = await play(
-      [
-        edit('w', 'new\n'),
-        turn({ text: 'Done.' }),
-        answered({ findings: [blocking, note] }),
-        edit('x', 'newer\n'),
-        turn({ text: 'Fixed.' }),
-      ],
-      { start },
-    );
-    expect(ofReview(ended)).toEqual([
-      'verify.completed',
-      'review.completed',
-      'verify.completed',
-      'run.stopped',
-    ]);
-    expect(ended.stop).toEqual({ why: 'completed', summary: 'Fixed.' });
-    const back = ended.events.find(({ type }) => type === 'message.added');
-    expect(back).toMatchObject({
-      text: expect.stringContaining('<findings>\na.txt:1: It says new.\n</findings>'),
-    });
-    expect(JSON.stringify(back)).not.toContain(note.problem);
-    expect(reviewOf(ended)).toMatchObject({
-      sentBack: true,
-      changedSince: ['a.txt'],
-      findings: [blocking, note],
-    });
-    expect(ended.loop.state.fixRoundsUsed).toBe(0);
-  });
-
   test('that changes nothing is not reviewed', async () => {
     const ended = await play([turn({ text: 'Nothing to do.' })], { start });
     expect(asked(ended)).toEqual([]);
@@ -174,19 +143,6 @@ describe('a reviewer that answers without a review', () => {
 });
 
 describe('caps hold', () => {
-  test('a review that does not fit is not asked for', async () => {
-    const ended = await play([edit('w', 'new\n'), turn({ usage: used })], {
-      start,
-      limits: { maxTotalTokens: 5_000 },
-    });
-    expect(asked(ended)).toEqual([]);
-    expect(reviewOf(ended)).toMatchObject({
-      status: 'failed',
-      reason: expect.stringContaining('no room for a review'),
-    });
-    expect(ended.stop?.why).toBe('completed');
-  });
-
   test('a blocking finding stays one if no turn is left to fix it', async () => {
     const ended = await play(
       [edit('w', 'new\n'), turn({ text: 'Done.' }), answered({ findings: [blocking] })],

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -107,19 +107,6 @@ describe('the calls of a turn', () => {
     ]);
   });
 
-  test('what was changed before a command is from outside, what is found after it is of the command', async () => {
-    const parts = await openRealParts({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
-    writeFileSync(join(parts.root, 'a.txt'), 'theirs\n');
-    const command = 'echo c > b.txt; echo c > c.txt';
-    expect(story(await actionsOf(parts, [call('c', 'run_command', { command })]))).toEqual([
-      'modify a.txt by outside',
-      'start c',
-      'modify b.txt by c',
-      'create c.txt by c',
-      'end c ok',
-    ]);
-  });
-
   test('a folder that is moved out of what the rules hid is the work of the call that moves it', async () => {
     const files = { '.gitignore': 'build/\n', 'lib/a.txt': 'a\n' };
     const parts = await openRealParts(files);
@@ -133,12 +120,6 @@ describe('the calls of a turn', () => {
       'modify .gitignore by m',
       'end m ok',
     ]);
-  });
-
-  test('what commands that ran together changed is put down to all of them', async () => {
-    const parts = await openRealParts({});
-    const calls = ['x', 'y'].map((name) => call(name, 'run_command', { command: `echo 1 > ${name}` }));
-    expect(story(await actionsOf(parts, calls)).slice(2, 4)).toEqual(['create x by x+y', 'create y by x+y']);
   });
 
   test('twenty-five of them are all answered, in their order', async () => {

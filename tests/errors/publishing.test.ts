@@ -40,11 +40,6 @@ test('a commit that GitHub does not sign has a code', async () => {
   expect(await codeOf(['--sign', 'required'], { token })).toBe('ERR_COMMIT_NOT_MADE');
 });
 
-test('what GitHub refuses has a code', async () => {
-  const token = { ...ENOUGH, permissions: { contents: 'read', pull_requests: 'read' } } as const;
-  expect(await codeOf([], { token })).toBe('ERR_GITHUB_REFUSED');
-});
-
 test('what does not keep a publication from being done is a warning', async () => {
   const { number } = shop.github.addIssue('octo/shop', { title: 'Do it', labels: ['patchsmith'] });
   shop.github.faults.add({

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { CodeChange } from '../../../src/domain/changes/change.ts';
 import type { ScratchCheckout } from '../../adapters/workspace/scratch-checkout.ts';
-import { linesOf, RecordedChanges } from './recorded-changes.ts';
+import { RecordedChanges } from './recorded-changes.ts';
 
 const PATHS = ['a.txt', 'b.txt', 'd/c.txt'];
 const line = fc.constantFrom('a', 'b', '}', '', 'x = 1', 'x=1', '  x = 1');
@@ -137,70 +137,5 @@ test('for any sequence of edits, every changed line names a call that touched su
       },
     ),
     { numRuns: 10 },
-  );
-});
-
-const VERSES = ['a.txt', 'd/b.txt'];
-const verse = (by: string, nth: number) => `${by}x${String(nth).padStart(4, '0')}`;
-
-/** Lines that nobody else writes, put in and taken out anywhere. */
-const splice = fc.record({
-  path: fc.constantFrom(...VERSES),
-  /** Where, as a part of the file. */
-  at: fc.double({ min: 0, max: 1, noNaN: true }),
-  remove: fc.nat(4),
-  add: fc.nat(4),
-  crlf: fc.boolean(),
-});
-
-test('for any sequence of edits with distinct lines, every line names the one call that wrote or removed it', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(fc.array(splice, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 10 }),
-      async (calls) => {
-        const contents = new Map(
-          VERSES.map((path, file) => [
-            path,
-            Array.from({ length: 20 }, (_, at) => verse('base', file * 100 + at)),
-          ]),
-        );
-        const textOf = (path: string) =>
-          contents
-            .get(path)
-            ?.map((text) => `${text}\n`)
-            .join('') ?? '';
-        const run = new RecordedChanges(Object.fromEntries(VERSES.map((path) => [path, textOf(path)])));
-        const removers = new Map<string, string>();
-        let written = 0;
-        try {
-          for (const [nth, splices] of calls.entries()) {
-            await run.step((scratch) => {
-              for (const { path, at, remove, add, crlf } of splices) {
-                const lines = contents.get(path) ?? [];
-                written += add;
-                const added = Array.from(
-                  { length: add },
-                  (_, more) => `${verse(`c${nth + 1}`, written - more)}${crlf ? '\r' : ''}`,
-                );
-                const removed = lines.splice(Math.floor(at * lines.length), remove, ...added);
-                for (const text of removed) removers.set(text, `c${nth + 1}`);
-                scratch.write(path, textOf(path));
-              }
-            });
-          }
-          const expected = (line: string) => {
-            const text = line.slice(1).split(' ')[0] ?? '';
-            return `${line[0]}${text} ${line[0] === '+' ? text.split('x')[0] : removers.get(text)}`;
-          };
-          const attributed = Object.values(linesOf(await run.attributed())).flatMap((lines) => lines ?? []);
-          expect(attributed).toEqual(attributed.map(expected));
-          const stands = VERSES.flatMap((path) => contents.get(path) ?? []).filter((text) => text[0] === 'c');
-          expect(attributed.filter((line) => line[0] === '+')).toHaveLength(stands.length);
-        } finally {
-          run.scratch.close();
-        }
-      },
-    ),
-    { numRuns: 15 },
   );
 });

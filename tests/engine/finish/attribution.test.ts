@@ -16,43 +16,6 @@ function sourcesOf(files: readonly AttributedPatchFile[]): Record<string, string
 const TEXT = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n';
 
 describe('every changed line of the patch names its calls', () => {
-  test('edits of one file by several calls', async () => {
-    const run = new RecordedChanges({ 'a.txt': TEXT });
-    await run.step((scratch) => scratch.write('a.txt', TEXT.replace('two', 'zwei')));
-    await run.step((scratch) => scratch.write('a.txt', `${TEXT.replace('two', 'zwei')}nine\n`));
-    await run.step((scratch) =>
-      scratch.write('a.txt', `zero\n${TEXT.replace('two', 'zwei').replace('five\n', '')}nine\n`),
-    );
-    expect(linesOf(await run.attributed())).toEqual({
-      'a.txt': ['+zero c3', '-two c1', '+zwei c1', '-five c3', '+nine c2'],
-    });
-  });
-
-  test('a line that a formatter has rewritten names the formatter, and one that it left names its writer', async () => {
-    const run = new RecordedChanges({ 'a.js': 'start()\nend()\n' });
-    await run.step((scratch) =>
-      scratch.write('a.js', 'start()\ncall(first,second); other( )\nconst long =\nvalue\nleft();\nend()\n'),
-    );
-    await run.step((scratch) =>
-      scratch.write(
-        'a.js',
-        'start();\ncall(first, second);\nother();\nconst long = value;\nleft();\nend();\n',
-      ),
-    );
-    expect(linesOf(await run.attributed())).toEqual({
-      'a.js': [
-        '-start() c2',
-        '-end() c2',
-        '+start(); c2',
-        '+call(first, second); c2',
-        '+other(); c2',
-        '+const long = value; c2',
-        '+left(); c1',
-        '+end(); c2',
-      ],
-    });
-  });
-
   test('a change that was undone again is not named', async () => {
     const run = new RecordedChanges({ 'a.txt': TEXT });
     await run.step((scratch) => scratch.write('a.txt', TEXT.replace('two', '2')));
@@ -103,26 +66,6 @@ describe('every changed line of the patch names its calls', () => {
       'image.bin': ['c4'],
       'new.txt': ['c1'],
       'run.sh': ['c3'],
-    });
-  });
-
-  test('an outside change before a call is distinguished, and one after it is not in the patch', async () => {
-    const run = new RecordedChanges({ 'a.txt': TEXT });
-    await run.step((scratch) => scratch.write('a.txt', `foreign\n${TEXT}`), { by: 'outside' });
-    await run.step((scratch) => scratch.write('a.txt', `foreign\n${TEXT.replace('eight', '8')}`));
-    await run.step((scratch) => scratch.write('a.txt', 'later\n'), { by: 'verify' });
-    expect(linesOf(await run.attributed())).toEqual({
-      'a.txt': ['+foreign outside', '-eight c2', '+8 c2'],
-    });
-  });
-
-  test('with foreign changes taken in, they are named as such', async () => {
-    const run = new RecordedChanges({ 'a.txt': TEXT }, true);
-    await run.step((scratch) => scratch.write('a.txt', TEXT.replace('two', 'zwei')));
-    await run.step((scratch) => scratch.write('b.txt', 'foreign\n'), { by: 'outside' });
-    expect(linesOf(await run.attributed())).toEqual({
-      'a.txt': ['-two c1', '+zwei c1'],
-      'b.txt': ['+foreign outside'],
     });
   });
 

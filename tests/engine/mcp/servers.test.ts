@@ -217,20 +217,6 @@ describe('a server that is not as it should be', () => {
     expect(run.said[0]).toContain('HOME=/');
   });
 
-  test('asks without taking the answers: it is cut off', async () => {
-    const run = await calledRun({
-      servers: { own: own('greedy', { timeout_seconds: 20 }) },
-      turns: [[{ name: 'own__nag' }]],
-    });
-    expect(run.said[0]).toContain('it asks faster than it takes the answers');
-    expect(run.result.mcp).toMatchObject([{ status: 'ended' }]);
-  });
-
-  test('answers with data that is nested without end: it is reported as such', async () => {
-    const run = await calledRun({ servers: { own: own('greedy') }, turns: [[{ name: 'own__pit' }]] });
-    expect(run.said).toEqual([said('[data that is nested too deeply: not shown]')]);
-  });
-
   test('does not answer: the call ends, and the next one is heard', async () => {
     const run = await calledRun({
       servers: { own: own('well', { timeout_seconds: 0.4 }) },

@@ -1,6 +1,6 @@
 /** What bubblewrap keeps commands from, and what it lets them have. */
 
-import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -87,37 +87,12 @@ test('dotfiles of the home folder are absent, also where a toolchain of the home
   expect(await text(`cat '${home}/conda/.npmrc'`)).toBe('');
 });
 
-test('processes of the machine are hidden, and the environment has only what commands may see', async () => {
-  process.env.ANTHROPIC_API_KEY = 'canary-of-our-own';
-  onTestFinished(() => {
-    delete process.env.ANTHROPIC_API_KEY;
-  });
-  const { text } = await open(makePlace(), 'required');
-  expect(
-    await text(
-      'cat /proc/[0-9]*/environ 2> /dev/null | tr "\\0" "\\n" | grep -c -e canary -e PATCHSMITH || true',
-    ),
-  ).toBe('0\n');
-  expect(
-    await text('for p in /proc/[0-9]*; do cat $p/comm; done 2> /dev/null | sort -u | tr "\\n" " "'),
-  ).toMatch(/^bash (cat )?sh (sort )?(tr )?$/);
-});
-
 test('privileges cannot be gained: no capability, none from set-uid programs, no new namespace', async () => {
   const { run, text } = await open(makePlace(), 'required');
   expect(await text('grep -E "^(CapEff|CapBnd|NoNewPrivs)" /proc/self/status | tr "\\t\\n" "  "')).toBe(
     'CapEff: 0000000000000000 CapBnd: 0000000000000000 NoNewPrivs: 1 ',
   );
   expect((await run('unshare --user true')).end.exitCode).not.toBe(0);
-});
-
-test('the git dir of the work tree cannot be removed, moved or replaced', async () => {
-  const { root, run } = await open(makePlace(), 'required');
-  const config = readFileSync(join(root, '.git/config'), 'utf8');
-  await run(
-    'rm -rf .git; mv .git elsewhere; ln -sfn /etc .git; echo "[core] fsmonitor = evil" >> .git/config',
-  );
-  expect(readFileSync(join(root, '.git/config'), 'utf8')).toBe(config);
 });
 
 test('a link planted in the throwaway git dir leads no later command out of the tree', async () => {
