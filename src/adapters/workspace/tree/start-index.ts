@@ -53,8 +53,19 @@ export class StartIndex {
 
   /** Whether it has anything below this folder. */
   hasBelow(folder: string): boolean {
-    this.#folders ??= new Set([...this.#facts.keys()].flatMap((path) => [...foldersOf(path)]));
+    this.#folders ??= this.#allFolders();
     return this.#folders.has(folder);
+  }
+
+  #allFolders(): Set<string> {
+    const folders = new Set<string>();
+    for (const path of this.#facts.keys())
+      for (const folder of foldersOf(path)) {
+        // So are those around it.
+        if (folders.has(folder)) break;
+        folders.add(folder);
+      }
+    return folders;
   }
 
   /** Paths below a folder. */
