@@ -1,8 +1,7 @@
 /** The program that a command runs first, after `cd`, if it certainly runs one. */
 
 import type { CommandNode, PipelineNode, Statement, Word } from 'unbash';
-import { parsedScript } from './parsed-script.ts';
-import { isTest } from './tests-in-lists.ts';
+import { isTest, parsedScript } from './parsed-script.ts';
 
 /** The first program of a script: without it, the script fails. */
 export interface FirstProgram {

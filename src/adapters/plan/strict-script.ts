@@ -1,8 +1,7 @@
 /** Closes two gaps of `bash -e`: it ignores that the left side of `&&` or a negated command fails, if more commands follow. */
 
 import type { CommandNode, PipelineNode, Statement } from 'unbash';
-import { parsedScript } from './parsed-script.ts';
-import { isTest } from './tests-in-lists.ts';
+import { isTest, parsedScript } from './parsed-script.ts';
 
 /** After a command whose failure `bash -e` ignores: ends the script with its exit code, unless that is 0. */
 const CHECK = '; (exit $?)';

@@ -6,9 +6,8 @@
 import { redactorFor } from '../../domain/secrets/redact.ts';
 import type { LlmProvider } from '../../ports.ts';
 import { type CloudOptions, claudeProvider, openPeer, QUIET_CLIENT } from './anthropic/access.ts';
-import { parseEndpoint } from './asking/endpoint.ts';
+import { ProviderSettingsError, parseEndpoint } from './asking/endpoint.ts';
 import { withBoundedRefusals } from './asking/stream.ts';
-import { ProviderSettingsError } from './settings-error.ts';
 
 /** Throws ProviderSettingsError without the client or a region, and for a base URL that cannot be used. */
 export async function createBedrockProvider(options: CloudOptions): Promise<LlmProvider> {

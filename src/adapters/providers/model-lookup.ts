@@ -1,8 +1,7 @@
 /** Checks whether an API accepts a key and has a model, with a request that uses no tokens. Does not read the answer's text. */
 
 import { withoutTail } from '../../domain/text/shorten.ts';
-import { checkedKey, parseEndpoint } from './asking/endpoint.ts';
-import { ProviderSettingsError } from './settings-error.ts';
+import { checkedKey, ProviderSettingsError, parseEndpoint } from './asking/endpoint.ts';
 
 /** What to look up, and where. */
 export interface ModelQuestion {

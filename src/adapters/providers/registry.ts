@@ -8,9 +8,8 @@ import type { Price } from '../../domain/run/pricing.ts';
 import type { Federation } from '../../ports/network.ts';
 import type { LlmProvider } from '../../ports.ts';
 import type { OrganizationRequest, OrganizationSpending } from './anthropic/organization.ts';
-import type { EndpointOptions } from './asking/endpoint.ts';
+import { type EndpointOptions, ProviderSettingsError } from './asking/endpoint.ts';
 import { isAzureHost, isVendorHost } from './openai/vendor-host.ts';
-import { ProviderSettingsError } from './settings-error.ts';
 
 /** What a provider is created from; each uses the parts it needs. */
 export interface ProviderSettings extends EndpointOptions {

@@ -10,8 +10,8 @@ import { jsonOrUndefined } from '../../domain/text/json.ts';
 import { sentence } from '../../domain/text/words.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
 import type { LlmProvider, TurnRequest, TurnResult } from '../../ports.ts';
+import { ProviderSettingsError } from './asking/endpoint.ts';
 import { journalOfScript } from './script.ts';
-import { ProviderSettingsError } from './settings-error.ts';
 
 /** A journal as text, one event per line, with its name for messages. */
 export interface Recording {

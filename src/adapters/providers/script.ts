@@ -8,7 +8,7 @@ import * as z from 'zod';
 import { type LlmTurn, noUsage, TurnStop } from '../../domain/conversation/conversation.ts';
 import { jsonOrUndefined } from '../../domain/text/json.ts';
 import { parseWithinLevels, TOO_DEEP } from '../../files/yaml.ts';
-import { ProviderSettingsError } from './settings-error.ts';
+import { ProviderSettingsError } from './asking/endpoint.ts';
 
 const ScriptCall = z.strictObject({
   name: z.string().min(1),

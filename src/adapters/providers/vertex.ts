@@ -6,9 +6,8 @@ import { jsonOrUndefined } from '../../domain/text/json.ts';
 import { readBytes } from '../../files/regular-file.ts';
 import type { LlmProvider } from '../../ports.ts';
 import { type CloudOptions, claudeProvider, openPeer, QUIET_CLIENT } from './anthropic/access.ts';
-import { parseEndpoint } from './asking/endpoint.ts';
+import { ProviderSettingsError, parseEndpoint } from './asking/endpoint.ts';
 import { withBoundedRefusals } from './asking/stream.ts';
-import { ProviderSettingsError } from './settings-error.ts';
 
 const SCOPES = 'https://www.googleapis.com/auth/cloud-platform';
 const MAX_LOGIN_BYTES = 65_536;

@@ -1,13 +1,13 @@
 /** Opens the model that a run talks to. */
 
 import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
+import { ProviderSettingsError } from '../../adapters/providers/asking/endpoint.ts';
 import {
   createProvider,
   PROVIDERS,
   type ProviderRegistry,
   providerNamed,
 } from '../../adapters/providers/registry.ts';
-import { ProviderSettingsError } from '../../adapters/providers/settings-error.ts';
 import { fallbackParts, reviewerParts } from '../../config/named-provider.ts';
 import type { Settings } from '../../config/schema.ts';
 import { isPlainHttp } from '../../config/values/addresses.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { requestBody } from '../../../src/adapters/providers/anthropic/request.ts';
 import { createAnthropicProvider } from '../../../src/adapters/providers/anthropic.ts';
 import type { AskingSettings } from '../../../src/adapters/providers/asking/endpoint.ts';
-import { ProviderSettingsError } from '../../../src/adapters/providers/settings-error.ts';
+import { ProviderSettingsError } from '../../../src/adapters/providers/asking/endpoint.ts';
 import type { Conversation } from '../../../src/domain/conversation/conversation.ts';
 import { asking, plainConversation, turnOf } from './asking.ts';
 

@@ -5,12 +5,15 @@
 
 import * as z from 'zod';
 import {
+  addUsage,
   ContentBlock,
   type Conversation,
+  noUsage,
   type ToolCall,
   type TurnStop,
+  type Usage,
 } from '../../../domain/conversation/conversation.ts';
-import { type AnswerCount, reportOf } from '../asking/counted.ts';
+import { type AnswerCount, ReportedCount, reportOf } from '../asking/counted.ts';
 import {
   broken,
   earlierIds,
@@ -23,7 +26,6 @@ import {
   unknownEnd,
   writtenBytes,
 } from '../asking/reader.ts';
-import { hasOutput, noTokens, type TokenCounts, toUsage, withReport } from './tokens.ts';
 
 const Typed = z.looseObject({ type: z.string() });
 const MessageStart = z.looseObject({
@@ -63,7 +65,7 @@ export class ClaudeReader implements StreamReader {
   readonly #earlier: ReadonlySet<string>;
   readonly #blocks: OpenBlock[] = [];
   #model: string | null = null;
-  #tokens: TokenCounts = noTokens;
+  #tokens: TokenCounts = {};
   #stop: { reason: string; detail: string } | null = null;
   #isWhole = false;
 
@@ -207,4 +209,46 @@ export class ClaudeReader implements StreamReader {
 /** Bytes of what the model wrote. Hidden thoughts leave only their signature. */
 function textBytes({ text, thinking, partial_json: json, signature, content, data }: ContentBlock): number {
   return writtenBytes([text, thinking, json, signature, content, data]);
+}
+
+const Counts = z.object({
+  input_tokens: ReportedCount,
+  output_tokens: ReportedCount,
+  cache_read_input_tokens: ReportedCount,
+  /** Entries of both lifetimes together. */
+  cache_creation_input_tokens: ReportedCount,
+  cache_creation: z.object({ ephemeral_1h_input_tokens: ReportedCount }).nullish().catch(null),
+});
+
+/** Tokens of a compaction are not in the other fields. */
+const Iteration = Counts.extend({ type: z.string() }).nullable().catch(null);
+const Reported = Counts.extend({ iterations: z.array(Iteration).nullish().catch(null) });
+
+/** Token counts as the API streams them. */
+type TokenCounts = z.infer<typeof Reported>;
+
+/** The counts after one more `usage` object, which may be missing: what it has replaces earlier counts. */
+function withReport(before: TokenCounts, usage: unknown): TokenCounts {
+  const reported = Object.entries(Reported.safeParse(usage).data ?? {});
+  return { ...before, ...Object.fromEntries(reported.filter(([, count]) => count != null)) };
+}
+
+/** Whether the report has the number of tokens in the answer. */
+function hasOutput(usage: unknown): boolean {
+  return Reported.safeParse(usage).data?.output_tokens != null;
+}
+
+/** The counts as `Usage`, which separates the two lifetimes of cache entries. */
+function toUsage({ iterations, ...counts }: TokenCounts): Usage {
+  const written = counts.cache_creation_input_tokens ?? 0;
+  const cacheWrite1h = counts.cache_creation?.ephemeral_1h_input_tokens ?? 0;
+  const usage = {
+    input: counts.input_tokens ?? 0,
+    output: counts.output_tokens ?? 0,
+    cacheRead: counts.cache_read_input_tokens ?? 0,
+    cacheWrite: Math.max(0, written - cacheWrite1h),
+    cacheWrite1h,
+  };
+  const compactions = (iterations ?? []).flatMap((one) => (one?.type === 'compaction' ? toUsage(one) : []));
+  return compactions.reduce(addUsage, addUsage(noUsage, usage));
 }

@@ -1,7 +1,6 @@
 /** Where requests go, and with which key. */
 
 import type { ModelSettings } from '../../../domain/run/model-settings.ts';
-import { ProviderSettingsError } from '../settings-error.ts';
 import type { Patience } from './patience.ts';
 
 /** What is part of every request, and must not change within a run. */
@@ -19,6 +18,11 @@ export interface EndpointOptions extends Patience, AskingSettings {
   readonly fetch?: typeof fetch;
   /** Longest silence before and during an answer; default 120 s. */
   readonly idleTimeoutMs?: number;
+}
+
+/** A provider cannot be created from the given settings; the message says which one is wrong and how to fix it. */
+export class ProviderSettingsError extends Error {
+  override readonly name = 'ProviderSettingsError';
 }
 
 /** Throws ProviderSettingsError for an address to which a key must not be sent. A query has to match `query`. */
