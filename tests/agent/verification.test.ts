@@ -54,22 +54,6 @@ test('every command runs, also after one has failed, and secrets are kept out of
   expect(actions.map(({ type }) => type)).toEqual(['verify.completed']);
 });
 
-test('earlier changes are no one’s, and what the commands change is theirs', async () => {
-  const parts = await openRealParts({});
-  await parts.sandbox.run({
-    // Two writes within one tick of the kernel's clock cannot be told apart.
-    script: 'echo x > stray; sleep 0.05',
-    timeoutMs: 5_000,
-    signal: new AbortController().signal,
-  });
-  const { actions } = await verify(parts, ['echo x > cache']);
-  const changes = actions.flatMap((action) => (action.type === 'change.recorded' ? action.changes : []));
-  expect(changes.map(({ path, source, iteration }) => [path, source.by, iteration])).toEqual([
-    ['stray', 'outside', 2],
-    ['cache', 'verify', 2],
-  ]);
-});
-
 test('the middle of a long output is left out, with a note', async () => {
   const { reports } = await verify(await openRealParts({}), ['seq 1 5000']);
   const output = reports[0]?.output ?? '';

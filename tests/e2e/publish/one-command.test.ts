@@ -7,7 +7,6 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { RunResult } from '../../../src/library.ts';
 import type { Script } from '../../support/claude-server/script.ts';
 import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
-import { isWrite } from '../../support/github-server/server.ts';
 import { done, edit, type Place, place } from '../../support/jobs/publishing-job.ts';
 import { resultOf } from '../../support/published.ts';
 import { CLI, type CliEnd, runCli } from '../../support/runs/cli.ts';
@@ -166,13 +165,6 @@ describe('run --publish', () => {
     });
     expect(resultIn(runDir)).toMatchObject({ outcome: 'done', exitCode: 0 });
     expect(at.hosted.pulls()).toEqual([]);
-  });
-
-  testAtNight('shows the calls with --dry-run, and makes none that changes anything', async () => {
-    const { at, ...end } = await runAndPublish([edit, done], ['--dry-run']);
-    expect(end.exitCode, end.stderr).toBe(0);
-    expect(end.stderr).toMatch(/^would POST \/repos\/acme\/shop\/pulls /m);
-    expect(at.github.requests.filter(isWrite)).toEqual([]);
   });
 });
 

@@ -43,22 +43,6 @@ describe('a push', () => {
     const token: NewToken = { ...ENOUGH, permissions: { contents: 'read', pull_requests: 'write' } };
     expect((await shop.publish([], { token })).said.reason).toContain('contents: write');
   });
-
-  test('is told by --dry-run', async () => {
-    const { stderr } = await shop.publish(['--dry-run']);
-    expect(stderr).toContain(`would git push ${shop.github.serverUrl}/octo/shop.git`);
-    expect(shop.writes()).toEqual([]);
-  });
-});
-
-test('the branch is made in a fork with --head-repo', async () => {
-  await shop.github.addRepository('ann/shop', { forkOf: 'octo/shop' });
-  const token: NewToken = { kind: 'user', login: 'ann', permissions: ENOUGH.permissions ?? {} };
-  const { exitCode, said } = await shop.publish(['--head-repo', 'ann/shop'], { token });
-  expect({ exitCode, reason: said.reason }).toMatchObject({ exitCode: 0 });
-  expect(await shop.upstream.head(said.branch ?? '')).toBe(null);
-  const again = await shop.publish(['--head-repo', 'ann/shop'], { token });
-  expect(again.said.pullRequest).toEqual({ ...said.pullRequest, operation: 'none' });
 });
 
 test('a fork of the same owner is distinguished from the repository itself', async () => {
