@@ -192,7 +192,7 @@ async function judge({ steps, tangled, unsure }: UndoPlan, means: Means): Promis
   });
   const judged: Judged[] = [
     ...tangled.map(stuck('something else changed it during the run')),
-    ...unsure.map(stuck('it is over a limit of the run, which ended before it looked at it')),
+    ...unsure.map(stuck('it is over a limit of the run, which did not read it')),
   ];
   const whyMoved = whyKept({ root, openedNs, all: steps, repositories: [], lost: null });
   for (const step of steps) {

@@ -28,7 +28,7 @@ export interface UndoPlan {
   readonly steps: readonly UndoStep[];
   /** Paths that both the run and something else changed during the run: the two cannot be separated. */
   readonly tangled: readonly string[];
-  /** Paths over a limit that nobody had the time to look at when the run ended. */
+  /** Paths over a limit that the run did not read at its end. */
   readonly unsure: readonly string[];
   /** Paths that only something else changed during the run; they are left as they are. */
   readonly foreign: readonly string[];

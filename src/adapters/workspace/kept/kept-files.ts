@@ -170,12 +170,16 @@ export async function settleFiles(
   return differing + unkept.length + beforeOver.length;
 }
 
-/** Hashes files of any size, and stores none of them. */
+/** Bytes of all files over a limit together: sparse files of any size take a command no time. */
+const MOST_HASHED = 1024 ** 3;
+
+/** Hashes files, and stores none of them. */
 async function statesAfter(
   root: string,
   format: ObjectFormat,
   files: readonly FileOverLimit[],
 ): Promise<FileOverLimit[]> {
+  let unread = MOST_HASHED;
   const found: FileOverLimit[] = [];
   for (const { path, before } of files) {
     const opening = openRegular(root, path);
@@ -185,6 +189,11 @@ async function statesAfter(
     }
     const { descriptor, stat } = opening.file;
     try {
+      if (stat.size > unread) {
+        found.push({ path, before });
+        continue;
+      }
+      unread -= stat.size;
       const blob = await blobIdOfChunks(chunksOf(opening.file), stat.size, format);
       const mode = stat.executable ? ('100755' as const) : ('100644' as const);
       found.push({ path, before, after: { mode, blob, size: stat.size } });
