@@ -46,6 +46,7 @@ test('the changes of setup, tools and verify commands are folded to the state be
     foreign: [],
     ignored: [],
     unknown: [],
+    unsure: [],
   });
 });
 
@@ -74,6 +75,7 @@ test('what came from outside stays: undo goes down to it, and a path that both h
     foreign: ['only'],
     ignored: [],
     unknown: [],
+    unsure: [],
   });
 });
 
@@ -91,6 +93,7 @@ test('what a file was before a rule showed it no one knows, unless the run had m
     foreign: [],
     ignored: [],
     unknown: ['theirs'],
+    unsure: [],
   });
 });
 
@@ -120,6 +123,7 @@ test('of ignored files, those that file tools made or the own rules hide are und
     foreign: [],
     ignored: ['theirs'],
     unknown: [],
+    unsure: [],
   });
 });
 
