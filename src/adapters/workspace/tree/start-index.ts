@@ -70,8 +70,8 @@ export class StartIndex {
 
   /** Paths below a folder. */
   *below(folder: string): Generator<string> {
-    if (!this.hasBelow(folder)) return;
-    for (const path of this.#facts.keys()) if (path.startsWith(`${folder}/`)) yield path;
+    const beginning = `${folder}/`;
+    for (const path of this.#facts.keys()) if (path.startsWith(beginning)) yield path;
   }
 
   /** Those of the entries whose facts, `TAG MODE`, begin as this pattern says. */
