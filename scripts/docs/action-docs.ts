@@ -168,7 +168,7 @@ them). \`plan-file\` is \`--plan\`, and in mode \`prepare\` it takes several fil
 from here ([long-runs.md](long-runs.md)).
 
 \`mode: prepare\` is for a job that runs before the model's: it has the permissions of the publishing job, and neither a
-checkout nor a key. It asks GitHub, with requests that have no effect, whether branch and pull request would be permitted, so
+checkout nor a key. It asks GitHub, with requests that have no effect, whether branch and pull request would be permitted and the rules of the branch kept, so
 that a missing "Allow GitHub Actions to create and approve pull requests" is noticed before the model is paid (exit 11). With
 \`issue\` it comments there within seconds, with a link to the log, or says why no run starts; the outcome later replaces that
 comment. With \`trigger-label\` the label becomes \`NAME:running\`.`;

@@ -72,7 +72,7 @@ export async function runAndPublish(asked: RunAndPublish): Promise<RunAndPublish
         },
       },
     },
-    { ...run, flags: { ...capsIn(publish.flags), ...run.flags } },
+    run,
   );
   const made = madeBy(directory, result);
   // Without a plan nothing was asked for.
@@ -104,12 +104,6 @@ const UNCOMMITTED =
 /** A setting that both commands take is wrong in both. */
 function withoutRepeats(problems: readonly Problem[]): Problem[] {
   return [...new Map(problems.map((one) => [one.message, one])).values()];
-}
-
-/** The run says by them that its patch is too large. */
-function capsIn(flags: Given['flags']): Given['flags'] {
-  const caps = ['max-patch-files', 'max-patch-size'];
-  return Object.fromEntries(Object.entries(flags).filter(([name]) => caps.includes(name)));
 }
 
 /** Null when there is nothing that could be published. The watcher has set both, which the compiler cannot see. */

@@ -1,6 +1,5 @@
 /** The branch with the change. It only ever moves forward, and never over someone else's commit. */
 
-import { ownAccount } from '../../adapters/github/access.ts';
 import { type BranchState, findHead, judgeBranch } from '../../adapters/github/branch.ts';
 import type { Clone } from '../../adapters/github/clone.ts';
 import { findPullRequest, type PullRequest } from '../../adapters/github/pull-requests.ts';
@@ -16,7 +15,10 @@ import { requestOf } from '../../domain/github/publishing/identity.ts';
 import { changeSubject } from '../../domain/github/publishing/plain-text.ts';
 import { publishFailed } from '../../domain/run/outcome.ts';
 import { sentence } from '../../domain/text/words.ts';
+import { sizesOf } from '../../git/store/blobs.ts';
+import { treeDifferences } from '../../git/store/trees.ts';
 import type { CommitOrder, Person } from '../../ports/github.ts';
+import { accountOf, rulesObstacle } from './branch-rules.ts';
 import { foreignReason, sayOnPull } from './foreign-branch.ts';
 import { type Base, cleanMergeIn, type PublishJob, pullPlace, type Refused } from './job.ts';
 
@@ -121,6 +123,14 @@ export async function makeCommit(job: PublishJob, clone: Clone, wanted: CommitTo
     message: settings.commitMessage,
     trailers: [...planTrailer(result.plan?.title), ...trailers],
   });
+  const { branch, parents, head } = order;
+  const ahead = { branch, message, isNew: head === null, isMerge: parents.length > 1 };
+  const files = () => changedFiles(clone, parents.at(-1) ?? '', order.tree);
+  const obstacle = await rulesObstacle(fork, settings, { ...ahead, files });
+  if (obstacle !== null) {
+    const reason = `${obstacle.reason} The patch is kept in ${run.directory.patch}.`;
+    return { status: 'refused', outcome: { ...obstacle, reason } };
+  }
   const tell = (sha: string, verified: boolean | null): CommitMade => {
     const operation = order.head === null ? 'created' : 'updated';
     publication.commit = { sha, tree: order.tree, operation, verified };
@@ -139,17 +149,17 @@ export async function makeCommit(job: PublishJob, clone: Clone, wanted: CommitTo
     const reason = `${sentence(made.message)} The patch is kept in ${run.directory.patch}.`;
     return { status: 'refused', outcome: publishFailed('ERR_COMMIT_NOT_MADE', reason) };
   }
-  const by = author ?? (await accountOf(job));
+  const by = author ?? (await accountOf(fork));
   const sha = await clone.makeCommit({ ...order, message, author: by, committer: committer ?? by });
   if (!(await push(sha, `refs/heads/${order.branch}`))) return { status: 'moved' };
   return tell(sha, null);
 }
 
-async function peopleOf(job: PublishJob) {
-  const { author, committer, signoff, coAuthors } = job.settings;
+async function peopleOf({ fork, settings }: PublishJob) {
+  const { author, committer, signoff, coAuthors } = settings;
   const line = ({ name, email }: Person) => `${name} <${email}>`;
   // As `git commit --signoff` does it: by the committer, who is the author where none is named.
-  const signer = signoff ? (committer ?? author ?? (await accountOf(job))) : null;
+  const signer = signoff ? (committer ?? author ?? (await accountOf(fork))) : null;
   const trailers = [
     ...coAuthors.map((person) => `Co-authored-by: ${line(person)}`),
     ...(signer === null ? [] : [`Signed-off-by: ${line(signer)}`]),
@@ -157,9 +167,10 @@ async function peopleOf(job: PublishJob) {
   return { author, committer, trailers };
 }
 
-/** The account of the token; the workflow's bot where GitHub does not name it. */
-async function accountOf({ fork }: PublishJob): Promise<Person> {
-  const me = await ownAccount(fork.github);
-  const { login, id } = me ?? { login: 'github-actions[bot]', id: 41_898_282 };
-  return { name: login, email: `${id}+${login}@users.noreply.github.com` };
+/** What a tree changes of a commit, with the new sizes. */
+async function changedFiles({ gitDir }: Clone, from: string, tree: string) {
+  const changes = await treeDifferences(gitDir, from, tree);
+  const ids = changes.flatMap(({ after }) => (after === null || after.mode === '160000' ? [] : [after.blob]));
+  const sizes = await sizesOf(gitDir, ids);
+  return changes.map(({ path, after }) => ({ path, bytes: sizes.get(after?.blob ?? '') ?? 0 }));
 }

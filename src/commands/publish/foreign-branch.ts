@@ -1,4 +1,4 @@
-/** A branch of a plan's name with commits of others: found before a run is paid for, and said where people look. */
+/** A plan's branch with commits of others, or whose pull request people closed: found before a run is paid for. */
 
 import { type BranchState, findHead, judgeBranch } from '../../adapters/github/branch.ts';
 import { putComment } from '../../adapters/github/issues.ts';
@@ -10,9 +10,18 @@ import { sha256Of } from '../../files/hash.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
 import type { GitHub } from '../../ports/github.ts';
 import { commentText } from '../../texts/issue-comment.ts';
+import { findClosed } from './closing/reopen.ts';
 import { ended } from './ended.ts';
 import { forReaders } from './issue/input-words.ts';
-import { cleanMergeIn, cloneFor, type PublishJob, readRepository, repositoryNamed, runUrlOf } from './job.ts';
+import {
+  cleanMergeIn,
+  cloneFor,
+  type PublishJob,
+  pullPlace,
+  readRepository,
+  repositoryNamed,
+  runUrlOf,
+} from './job.ts';
 
 /** The target of a run. */
 export interface BranchWork {
@@ -37,9 +46,7 @@ export function foreignReason(branch: string, { sha, author }: BranchState & { w
   return `The branch ${branch} has commits by others (${sha.slice(0, 8)} by ${author}), which are not overwritten. To build on them, comment /patchsmith and what to do on its pull request (--continue); otherwise merge or delete the branch, or choose another one with --branch.`;
 }
 
-/**
- * Exit 11 if publishing would be refused for that, else null. This is reported once, on the pull request if there is no issue.
- */
+/** Exit 11 if publishing would be refused for that, else null. Commits of others are reported once, on their pull request. */
 export async function foreignObstacle(question: WorkQuestion, work: BranchWork): Promise<RunOutcome | null> {
   const { settings, signal } = question;
   // With a suffix each run has its own branch.
@@ -59,10 +66,13 @@ async function lookAtBranch(
   const full: RunPlan = { source, title, sha256, allow: [], protect: [] };
   const id = planId(full, repository, sha256Of);
   const branch = settings.branch ?? branchOf(full, id);
-  const head = await findHead(fork, branch);
-  if (head === null) return null;
   const { default_branch, full_name } = await readRepository(upstream);
   const base = settings.base ?? begun ?? default_branch;
+  const place = pullPlace({ upstream, fork, branch }, { repository: full_name, branch: base });
+  const closed = await findClosed(place, markerOf(id), settings.reopen);
+  if (closed.status === 'refused') return closed.outcome;
+  const head = await findHead(fork, branch);
+  if (head === null) return null;
   const baseSha = await findHead(upstream, base);
   if (baseSha === null) return null;
   const scratch = makeTemporaryFolder(env);

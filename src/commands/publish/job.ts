@@ -202,7 +202,10 @@ export async function readBase({
 }
 
 /** Where the pull request is or will be. They are found by today's names, which is what they contain. */
-export function pullPlace(job: PublishJob, base: Pick<Base, 'repository' | 'branch'>) {
+export function pullPlace(
+  job: Pick<PublishJob, 'upstream' | 'fork' | 'branch'>,
+  base: Pick<Base, 'repository' | 'branch'>,
+) {
   const upstream = repositoryNamed(job.upstream.github, base.repository);
   const { owner: headOwner, repo: headRepo } = job.fork === job.upstream ? upstream : job.fork;
   return { upstream, wanted: { base: base.branch, branch: job.branch, headOwner, headRepo } };

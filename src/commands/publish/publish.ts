@@ -22,17 +22,17 @@ import { refusedResult } from '../../engine/finish/result.ts';
 import { writeDocument } from '../../files/replace-file.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
 import { findClosed } from './closing/reopen.ts';
+import { settleStale } from './closing/stale.ts';
 import { commitRun } from './commit-run.ts';
 import { ended, openFor } from './ended.ts';
 import { commentOnIssue, labelIssue, readIssueOfWork } from './issue/issue-of-work.ts';
 import { explainedOnIssue } from './issue/wrong-inputs.ts';
-import { cloneFor, jobOf, type PublishJob, readBase } from './job.ts';
+import { cloneFor, jobOf, type PublishJob, pullPlace, readBase } from './job.ts';
 import { lackingLfs } from './lfs-check.ts';
 import { draftOpenFirst, openForReview } from './open-pull-request.ts';
 import { checkLinked, checkPolicy } from './policy-check.ts';
 import { type CheckedRun, readRun } from './read-run.ts';
 import { rebuildRun } from './rebuild-run.ts';
-import { settleStale } from './stale.ts';
 
 /** Which run to publish, where to, and as whom. */
 export interface PublishRequest {
@@ -172,8 +172,11 @@ async function publish(job: PublishJob): Promise<RunOutcome> {
 
   const base = await readBase(job);
   if (base.status === 'refused') return base.outcome;
-  const closed = await findClosed(job, base.base);
-  if (closed.status === 'refused') return closed.outcome;
+  const closed = await findClosed(pullPlace(job, base.base), job.marker, job.settings.reopen);
+  if (closed.status === 'refused') {
+    const { outcome } = closed;
+    return { ...outcome, reason: `${outcome.reason} The patch is kept in ${job.run.directory.patch}.` };
+  }
   const { repository, branch, sha } = base.base;
   const clone = cloneFor(job, repository);
   const began = job.run.result.baseSha;

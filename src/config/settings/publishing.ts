@@ -35,19 +35,19 @@ export const PUBLISHING_SETTINGS = {
     flag: 'head-repo', value: 'OWNER/NAME', group: 'Publishing', file: 'refused', alsoFor: ['prepare', 'doctor'],
     help: 'Fork to create the branch in', defaultHelp: 'the repository itself' }),
   sign: choice(SIGNING).default('auto').register(about, {
-    flag: 'sign', value: SIGNING.join('|'), group: 'Publishing', file: 'refused',
+    flag: 'sign', value: SIGNING.join('|'), group: 'Publishing', file: 'refused', alsoFor: ['prepare', 'doctor'],
     help: "required: have GitHub make and sign the commit, and refuse one that it does not show as verified; auto: push it with git" }),
   draft: choice(WHETHER).default('auto').register(about, {
     flag: 'draft', value: WHETHER.join('|'), group: 'Publishing', file: 'refused',
     help: 'Whether the pull request is a draft; auto: when nothing was verified, or not all of it passed' }),
   commitMessage: longText().nullable().default(null).register(about, {
-    flag: 'commit-message', value: 'TEXT', group: 'Publishing', file: 'refused',
+    flag: 'commit-message', value: 'TEXT', group: 'Publishing', file: 'refused', alsoFor: ['prepare', 'doctor'],
     help: "The commit's message, in which {title} stands for what it is by default", defaultHelp: 'the first line of the summary' }),
   author: person().nullable().default(null).register(about, {
-    flag: 'author', value: 'NAME <EMAIL>', group: 'Publishing', file: 'refused',
+    flag: 'author', value: 'NAME <EMAIL>', group: 'Publishing', file: 'refused', alsoFor: ['prepare', 'doctor'],
     help: 'Author of the commit; GitHub does not sign such a commit', defaultHelp: 'the account of the token' }),
   committer: person().nullable().default(null).register(about, {
-    flag: 'committer', value: 'NAME <EMAIL>', group: 'Publishing', file: 'refused',
+    flag: 'committer', value: 'NAME <EMAIL>', group: 'Publishing', file: 'refused', alsoFor: ['prepare', 'doctor'],
     help: 'Committer of the commit; GitHub does not sign such a commit', defaultHelp: 'the author' }),
   signoff: yesOrNo().default(false).register(about, {
     flag: 'signoff', group: 'Publishing', file: 'refused',
@@ -86,10 +86,10 @@ export const PUBLISHING_SETTINGS = {
     flag: 'milestone', value: 'NUMBER|TITLE', group: 'Publishing', file: 'refused',
     help: 'Milestone of the pull request' }),
   maxPatchFiles: wholeNumber(1).default(100).register(about, {
-    flag: 'max-patch-files', value: 'N', group: 'Publishing', file: 'refused',
+    flag: 'max-patch-files', value: 'N', group: 'Publishing', file: 'refused', alsoFor: ['run'],
     help: 'Maximum number of files a published patch may change' }),
   maxPatchBytes: size().default(4 * 1024 ** 2).register(about, {
-    flag: 'max-patch-size', value: 'SIZE', group: 'Publishing', file: 'refused',
+    flag: 'max-patch-size', value: 'SIZE', group: 'Publishing', file: 'refused', alsoFor: ['run'],
     help: 'Maximum size of a published patch' }),
   protectedPaths: choice(PROTECTED).default('auto').register(about, {
     flag: 'protected', value: PROTECTED.join('|'), group: 'Publishing', file: 'refused', alsoFor: ['run'],
@@ -119,7 +119,7 @@ export const PUBLISHING_SETTINGS = {
     flag: 'delete-branch', group: 'Publishing', file: 'refused',
     help: 'Delete the branch of a pull request that is closed by --stale close' }),
   reopen: choice(REOPEN).default('never').register(about, {
-    flag: 'reopen', value: REOPEN.join('|'), group: 'Publishing', file: 'refused',
+    flag: 'reopen', value: REOPEN.join('|'), group: 'Publishing', file: 'refused', alsoFor: ['prepare'],
     help: 'Whether a later run of its plan reopens a pull request that people closed without merging it; never: that run is not published' }),
   resolveThreads: yesOrNo().default(false).register(about, {
     flag: 'resolve-threads', group: 'Publishing', file: 'refused',

@@ -22,7 +22,10 @@ function preflight(settings: Partial<PreflightInput['settings']> = {}, repositor
   const token = server.addToken({ kind: 'installation', permissions });
   const { signal } = new AbortController();
   const github = openGitHub({ apiUrl: server.url, token, version: '0', signal });
-  const none = { base: null, branch: null, headRepository: null };
+  const none = {
+    ...{ base: null, branch: null, headRepository: null, commitMessage: null },
+    ...{ author: null, committer: null, sign: 'auto' as const },
+  };
   return preflightPublishing({ github, repository, settings: { ...none, ...settings }, continues });
 }
 
@@ -44,4 +47,25 @@ test('no repository, and a branch that stands in the way of another name', async
   await shop.git('branch', 'patchsmith', 'main');
   expect((await preflight())?.errorCode).toBe('ERR_BRANCH_NAME_TAKEN');
   expect(await preflight({ branch: 'bot/shop/x' })).toBeNull();
+});
+
+test('what the rules of the branch would refuse is said before, unless the token may bypass them', async () => {
+  shop.settings.rules = [
+    { type: 'required_signatures' },
+    { type: 'commit_message_pattern', parameters: { operator: 'regex', pattern: '^SHOP-[0-9]+ ' } },
+    { type: 'committer_email_pattern', parameters: { operator: 'ends_with', pattern: '@acme.example' } },
+    { type: 'branch_name_pattern', parameters: { operator: 'starts_with', pattern: 'x', negate: true } },
+    { type: 'deletion' },
+  ];
+  const refused = await preflight();
+  expect(refused?.exitCode).toBe(11);
+  expect(refused?.reason).toBe(
+    `The branch patchsmith/x of ${NAME} would be refused, since its rules require signed commits: use --sign required, with GITHUB_TOKEN or the token of a GitHub App; and want the commit message to match "^SHOP-[0-9]+ ": set it with --commit-message; and want the committer 41898282+github-actions[bot]@users.noreply.github.com to end with "@acme.example": set it with --committer.`,
+  );
+  const settings = { sign: 'required', commitMessage: 'SHOP-7 {title}' } as const;
+  expect((await preflight(settings))?.reason).toContain('the committer noreply@github.com');
+  shop.settings.rules = shop.settings.rules.map((rule) => ({ ...rule, bypass: 'always' }));
+  expect(await preflight()).toBeNull();
+  shop.settings.rules = [{ type: 'creation' }];
+  expect((await preflight())?.reason).toContain('restrict who may create it');
 });

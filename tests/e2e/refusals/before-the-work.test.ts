@@ -167,6 +167,16 @@ describe('the job that checks first', () => {
     `);
   });
 
+  test('the rules of the branch refuse its commits', async () => {
+    shop.settings.rules = [{ type: 'required_signatures' }];
+    const { read } = await step({ inputs: prepare });
+    shop.settings.rules = [];
+    expect(read).toContain(
+      'publish_failed (exit 11) [ERR_GITHUB_REFUSED]: The branch patchsmith/x of acme/shop would be refused, since its rules require signed commits: use --sign required, with GITHUB_TOKEN or the token of a GitHub App.',
+    );
+    expect(read).toContain('**The run was not started**');
+  });
+
   test('the branch to merge into does not exist', async () => {
     expect((await step({ inputs: { ...prepare, base: 'mian' } })).read).toMatchInlineSnapshot(`
       "comment on #1 created

@@ -6,6 +6,8 @@ import { mayPush, type Repository, roleOf, type Token } from './state/world.ts';
 /** Alternatives, each enough. */
 const NEEDED: Readonly<Record<string, readonly string[]>> = {
   'repos/get': ['metadata=read'],
+  'repos/get-branch-rules': ['metadata=read'],
+  'repos/get-repo-ruleset': ['metadata=read'],
   'repos/get-collaborator-permission-level': ['metadata=read'],
   'repos/get-branch': ['contents=read'],
   'repos/list-branches': ['contents=read'],

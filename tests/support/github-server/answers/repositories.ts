@@ -12,6 +12,8 @@ export const repositories: Readonly<Record<string, Handler>> = {
     body: showRepository(call.world, call.repository(), call.token),
   }),
   'repos/get-branch': getBranch,
+  'repos/get-branch-rules': getBranchRules,
+  'repos/get-repo-ruleset': getRuleset,
   'repos/list-branches': listBranches,
   'repos/get-commit': getCommit,
   'repos/list-commits': listCommits,
@@ -34,6 +36,26 @@ async function getBranch(call: Call): Promise<Answer> {
   if (sha === null) throw new Refusal(404, 'Branch not found');
   const commit = showCommit(call.world, repository, await repository.store.commit(sha));
   return { status: 200, body: { name, commit, protected: isProtected(repository, name) } };
+}
+
+/** Each rule is of a ruleset of its own. */
+function getBranchRules(call: Call): Answer {
+  const { settings, fullName } = call.repository();
+  const rules = call.params.branch === settings.defaultBranch ? [] : settings.rules;
+  const source = { ruleset_source_type: 'Repository', ruleset_source: fullName };
+  return page(
+    call,
+    rules.map(({ bypass: _, ...rule }, at) => ({ ...rule, ...source, ruleset_id: at + 1 })),
+  );
+}
+
+function getRuleset(call: Call): Answer {
+  const { settings, fullName } = call.repository();
+  const rule = settings.rules[Number(call.params.ruleset_id) - 1];
+  if (rule === undefined) throw notFound();
+  const ruleset = { id: Number(call.params.ruleset_id), name: rule.type, source: fullName };
+  const current_user_can_bypass = rule.bypass ?? 'never';
+  return { status: 200, body: { ...ruleset, enforcement: 'active', current_user_can_bypass } };
 }
 
 async function listBranches(call: Call): Promise<Answer> {

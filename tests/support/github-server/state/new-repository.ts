@@ -60,6 +60,7 @@ export async function newRepository(
       drafts: given.drafts ?? true,
       actionsMayOpenPulls: given.actionsMayOpenPulls ?? true,
       protectedBranches: given.protectedBranches ?? [],
+      rules: given.rules ?? [],
     },
     store,
     forkOf: given.forkOf ?? null,

@@ -106,6 +106,12 @@ export interface RepositorySettings {
   actionsMayOpenPulls: boolean;
   /** Branches that nobody can update directly. */
   protectedBranches: readonly string[];
+  /** Active rules of all branches but the default one. */
+  rules: readonly {
+    readonly type: string;
+    readonly parameters?: object;
+    readonly bypass?: 'always' | 'never';
+  }[];
 }
 
 export interface Repository {

@@ -1,12 +1,16 @@
 /** What becomes of the open pull request of a plan for which a later run has found nothing to change. */
 
-import { deleteRef, judgeBranch } from '../../adapters/github/branch.ts';
-import { putComment } from '../../adapters/github/issues.ts';
-import { closePullRequest, findPullRequest, type PullRequest } from '../../adapters/github/pull-requests.ts';
-import type { RunOutcome } from '../../domain/run/outcome.ts';
-import { sentence } from '../../domain/text/words.ts';
-import { staleComment } from '../../texts/stale-pull-request.ts';
-import { type Base, cleanMergeIn, cloneFor, type PublishJob, readBase, repositoryNamed } from './job.ts';
+import { deleteRef, judgeBranch } from '../../../adapters/github/branch.ts';
+import { putComment } from '../../../adapters/github/issues.ts';
+import {
+  closePullRequest,
+  findPullRequest,
+  type PullRequest,
+} from '../../../adapters/github/pull-requests.ts';
+import type { RunOutcome } from '../../../domain/run/outcome.ts';
+import { sentence } from '../../../domain/text/words.ts';
+import { staleComment } from '../../../texts/stale-pull-request.ts';
+import { type Base, cleanMergeIn, cloneFor, type PublishJob, readBase, repositoryNamed } from '../job.ts';
 
 /**
  * Closes it, or comments that it may no longer be needed (`--stale`). `end` is the outcome so far; the returned one says what was

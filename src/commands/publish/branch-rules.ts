@@ -1,0 +1,74 @@
+/** What the rules of a branch refuse: asked by `prepare` before a run, and by `publish` before the commit. */
+
+import * as z from 'zod';
+import { ownAccount } from '../../adapters/github/access.ts';
+import type { OnGitHub } from '../../adapters/github/request.ts';
+import type { Settings } from '../../config/schema.ts';
+import { BranchRule, type CommitAhead, whyRefused } from '../../domain/github/publishing/branch-rules.ts';
+import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
+import type { Person } from '../../ports/github.ts';
+
+/** The settings that a commit depends on. */
+export type CommitSettings = Pick<Settings, 'sign' | 'author' | 'committer'>;
+
+/** Exit 11 with all that they refuse; null if they permit the commit, or if GitHub does not tell its rules. */
+export async function rulesObstacle(
+  where: OnGitHub,
+  settings: CommitSettings,
+  {
+    files,
+    ...ahead
+  }: Pick<CommitAhead, 'branch' | 'isNew' | 'isMerge' | 'message'> & {
+    readonly files: () => Promise<CommitAhead['files']>;
+  },
+): Promise<RunOutcome | null> {
+  const { github, owner, repo } = where;
+  const rules = await github.list({
+    route: 'GET /repos/{owner}/{repo}/rules/branches/{branch}',
+    parameters: { owner, repo, branch: ahead.branch },
+    entry: BranchRule,
+  });
+  // GitHub enforces them anyway. Old servers and free plans have none.
+  if (rules.status !== 'ok' || rules.data.length === 0) return null;
+  const isSigned = settings.sign === 'required';
+  const author = settings.author ?? (await accountOf(where));
+  const committer = isSigned ? GITHUB : (settings.committer ?? author);
+  const commit = {
+    ...ahead,
+    isSigned,
+    author: author.email,
+    committer: committer.email,
+    files: await files(),
+  };
+  const refused: string[] = [];
+  for (const rule of rules.data) {
+    const why = whyRefused(rule, commit);
+    if (why !== null && !(await mayBypass(where, rule))) refused.push(why);
+  }
+  if (refused.length === 0) return null;
+  return publishFailed(
+    'ERR_GITHUB_REFUSED',
+    `The branch ${ahead.branch} of ${owner}/${repo} would be refused, since its rules ${[...new Set(refused)].join('; and ')}.`,
+  );
+}
+
+/** The committer of what GitHub signs. */
+const GITHUB = { name: 'GitHub', email: 'noreply@github.com' };
+
+async function mayBypass({ github, owner, repo }: OnGitHub, { ruleset_id }: BranchRule): Promise<boolean> {
+  if (ruleset_id === undefined) return false;
+  const ruleset = await github.ask({
+    route: 'GET /repos/{owner}/{repo}/rulesets/{ruleset_id}',
+    parameters: { owner, repo, ruleset_id },
+    schema: z.object({ current_user_can_bypass: z.string().optional() }),
+  });
+  if (ruleset.status !== 'ok') return false;
+  return ['always', 'exempt'].includes(ruleset.data.current_user_can_bypass ?? '');
+}
+
+/** The account of the token; the workflow's bot where GitHub does not name it. */
+export async function accountOf({ github }: OnGitHub): Promise<Person> {
+  const me = await ownAccount(github);
+  const { login, id } = me ?? { login: 'github-actions[bot]', id: 41_898_282 };
+  return { name: login, email: `${id}+${login}@users.noreply.github.com` };
+}
