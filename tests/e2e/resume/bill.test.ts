@@ -6,7 +6,7 @@ import { execa } from 'execa';
 import { afterAll, expect, test } from 'vitest';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
-import { CLI } from '../../support/runs/cli.ts';
+import { CLI, runCli } from '../../support/runs/cli.ts';
 import { patient } from '../../support/runs/recorded-run.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
 
@@ -23,7 +23,7 @@ test('killed at random moments, a run counts every request, or says that it esti
   const runDir = join(temporaryFolder(), 'run');
   const state = temporaryFolder();
   const server = await startClaudeServer({ turns: patient([...TURNS, { text: 'Done.' }]), apiKey: KEY });
-  const { PATH } = process.env;
+  const { PATH = '' } = process.env;
   const env = {
     // Runs of other tests would be in a shared home.
     ...{ PATH, HOME: state },
@@ -37,7 +37,7 @@ test('killed at random moments, a run counts every request, or says that it esti
       reject: false,
       stdin: 'ignore',
     });
-  const json = async (...args: string[]) => JSON.parse((await cli(...args, '--json')).stdout);
+  const json = async (...args: string[]) => JSON.parse((await runCli([...args, '--json'], { cwd: root, env })).stdout);
   const start = ['run', '-m', 'Do it', '--repo', root, '--run-dir', runDir, '--sandbox', 'off'];
   try {
     let kills = 0;

@@ -41,7 +41,7 @@ async function place(
       reject: false,
       stdin: 'ignore',
     });
-  const given = (...words: string[]) => runCli(words, { cwd: folder, env, built: true });
+  const given = (...words: string[]) => runCli(words, { cwd: folder, env });
   /** Ends it as soon as the model has been asked so often. */
   const killed = async (signal: NodeJS.Signals, requests: number, words: readonly string[]) => {
     const child = execa(process.execPath, [CLI, ...words], {

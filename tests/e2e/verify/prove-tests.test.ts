@@ -19,7 +19,7 @@ async function patched(files: Files, args: readonly string[] = [], more: Files =
   const repository = await makeRepository({ 'sum.js': OLD, ...more });
   const calls = Object.entries(files).map(([path, content]) => call('write_file', { path, content }));
   const turns = [{ calls }, { text: 'Done.' }];
-  return scriptedRun({ repository, turns, args: ['--verify', 'node --test', ...args], built: true });
+  return scriptedRun({ repository, turns, args: ['--verify', 'node --test', ...args] });
 }
 
 test.each(['worktree', 'checkout'])(
