@@ -37,7 +37,8 @@ test('killed at random moments, a run counts every request, or says that it esti
       reject: false,
       stdin: 'ignore',
     });
-  const json = async (...args: string[]) => JSON.parse((await runCli([...args, '--json'], { cwd: root, env })).stdout);
+  const json = async (...args: string[]) =>
+    JSON.parse((await runCli([...args, '--json'], { cwd: root, env })).stdout);
   const start = ['run', '-m', 'Do it', '--repo', root, '--run-dir', runDir, '--sandbox', 'off'];
   try {
     let kills = 0;
