@@ -1,28 +1,14 @@
 /** What bubblewrap keeps commands from, and what it lets them have. */
 
 import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { passwdFor } from '../../../../src/adapters/sandboxes/visible/etc-folder.ts';
 import { tempFolder } from '../../../support/files/temp-folder.ts';
 import { makePlace, open, tryToOpen, versionOutside } from '../fixture.ts';
 
-test('a server of the machine cannot be reached, and one inside can', async () => {
-  const server = createServer((_, response) => response.end('outside'));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  const { run, text } = await open(makePlace(), 'required');
-
-  const reach = `bash -c 'exec 3<>/dev/tcp/127.0.0.1/${port}'`;
-  expect((await run(reach)).output.head).toContain('Connection refused');
-  expect((await run("bash -c 'exec 3<>/dev/tcp/192.0.2.1/80'")).output.head).toContain(
-    'Network is unreachable',
-  );
+test('a server inside can be reached', async () => {
+  const { text } = await open(makePlace(), 'required');
   const own = `require("http").createServer((q, r) => r.end("inside")).listen(0, "127.0.0.1", function () {
     require("http").get({ host: "localhost", family: 4, port: this.address().port }, (r) => r.on("data", (d) => {
       console.log(String(d)); process.exit(); })); });`;
