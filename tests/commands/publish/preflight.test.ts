@@ -56,6 +56,7 @@ test('what the rules of the branch would refuse is said before, unless the token
     { type: 'committer_email_pattern', parameters: { operator: 'ends_with', pattern: '@acme.example' } },
     { type: 'branch_name_pattern', parameters: { operator: 'starts_with', pattern: 'x', negate: true } },
     { type: 'deletion' },
+    { type: 'commit_message_pattern', parameters: { operator: 'regex', pattern: '(?i' } },
   ];
   const refused = await preflight();
   expect(refused?.exitCode).toBe(11);

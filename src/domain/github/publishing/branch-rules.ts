@@ -109,7 +109,8 @@ function against(parameters: unknown, text: string, what: string, flag: string):
   const read = Pattern.safeParse(parameters);
   if (!read.success) return null;
   const { operator, pattern, negate } = read.data;
-  if (matches(operator, pattern, text) !== (negate === true)) return null;
+  const fits = matches(operator, pattern, text);
+  if (fits === null || fits !== (negate === true)) return null;
   const how = `${negate ? 'not ' : ''}${WORDS[operator]} ${JSON.stringify(pattern)}`;
   return `want ${what} to ${how}: set it with ${flag}`;
 }
@@ -121,7 +122,8 @@ const WORDS = {
   regex: 'match',
 } as const;
 
-function matches(operator: keyof typeof WORDS, pattern: string, text: string): boolean {
+/** Null for a regular expression that only GitHub's engine knows, such as `(?i)x`. */
+function matches(operator: keyof typeof WORDS, pattern: string, text: string): boolean | null {
   switch (operator) {
     case 'starts_with':
       return text.startsWith(pattern);
@@ -130,6 +132,11 @@ function matches(operator: keyof typeof WORDS, pattern: string, text: string): b
     case 'contains':
       return text.includes(pattern);
     case 'regex':
-      return new RegExp(pattern).test(text);
+      try {
+        return new RegExp(pattern).test(text);
+      } catch (error) {
+        if (error instanceof SyntaxError) return null;
+        throw error;
+      }
   }
 }
