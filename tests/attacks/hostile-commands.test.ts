@@ -166,7 +166,7 @@ async function play(
     runDir: victim.runDir,
     turns: [...turns, { text: 'Done.' }],
     args: ['--sandbox', 'required', '--max-iterations', '500', '--protect', 'tests/**', ...args],
-    env: { ...started.env, HOME: victim.home },
+    env: { ...started.env, HOME: victim.home, XDG_STATE_HOME: join(victim.folder, 'state') },
     async during({ pid }) {
       startedAt = performance.now();
       await watchMemory(pid, memory);
