@@ -55,6 +55,7 @@ const SANDBOX: Readonly<Record<SandboxLevel, string>> = {
   'namespaces+seccomp': sandboxNamespaces,
   namespaces: sandboxNamespaces,
   'namespaces-lite': sandboxNamespaces,
+  landlock: sandboxNamespaces,
   none: sandboxNone,
 };
 
@@ -71,7 +72,9 @@ export function systemPrompt(settings: {
     .map(servicePlace)
     .map(({ name, port }) => `\`${name}\` at \`localhost:${port}\``);
   const domains = allowedDomains.map((domain) => `\`${domain}\``).join(', ');
-  const commands = domains === '' ? SANDBOX[sandbox] : render(sandboxDomains, { domains });
+  const inside = domains === '' ? SANDBOX[sandbox] : render(sandboxDomains, { domains });
+  // Without a mount namespace, the machine's own is not writable.
+  const commands = sandbox === 'landlock' ? inside.replace('`/tmp`', '`$TMPDIR` (not `/tmp`)') : inside;
   const offered = services.length === 0 ? '' : ` Services they can reach: ${services.join(', ')}.`;
   return render(system, { sandbox: `${commands.trim()}${offered}` });
 }

@@ -1,4 +1,4 @@
-import { type Attack, CATEGORIES, MODES, type Mode, verdictOf } from '../../tests/attacks/attack.ts';
+import { type Attack, CATEGORIES, LEVELS, MODES, type Mode, verdictOf } from '../../tests/attacks/attack.ts';
 import { HOLDS, type Hold } from '../../tests/attacks/held-by.ts';
 import { STAGES } from '../../tests/attacks/stages.ts';
 import { FUZZ as FUZZ_RUNS } from '../../tests/support/setup/sample.ts';
@@ -7,7 +7,7 @@ const ATTACKS: readonly Attack[] = STAGES.flatMap((stage) => stage.attacks);
 
 /** `docs/security.md`: what each mode promises, and how many attacks of each class are held by what. */
 export function securityPage(): string {
-  return `${[PROMISES, OPEN, TESTED, classes(), HELD_BY, defences(), FUZZ].join('\n\n')}\n`;
+  return `${[PROMISES, KEPT, OPEN, TESTED, classes(), HELD_BY, defences(), FUZZ].join('\n\n')}\n`;
 }
 
 /** How many attacks of each category are held in each mode. */
@@ -18,8 +18,8 @@ function classes(): string {
   });
   const open = ATTACKS.filter((attack) => verdictOf(attack, 'contained') !== 'held');
   return [
-    '| attacks | tried | in the sandbox | without its filter | `--sandbox off` |',
-    '|---|---|---|---|---|',
+    `| attacks | tried | ${MODES.map((mode) => `\`${LEVELS[mode]}\``).join(' | ')} |`,
+    `|---|---|${MODES.map(() => '---|').join('')}`,
     ...rows,
     '',
     `Not held in the sandbox: ${open.map(({ id, what }) => `${what} (\`${id}\`)`).join('; ')}.`,
@@ -89,6 +89,23 @@ secret drawn in the picture is not found.
 \`--sandbox off\` does not contain commands: use it only on a disposable machine that holds nothing of value. Where the kernel has no
 system call filter, the sandbox runs without it (level \`namespaces\`) and warns.`;
 
+const KEPT = `## What each level keeps
+
+The promises above are those of \`namespaces+seccomp\`. The others keep them but for this:
+
+| | \`namespaces\` | \`namespaces-lite\` | \`landlock\` |
+|---|---|---|---|
+| Files outside | hidden | hidden | closed: no reading, writing or starting. Names, sizes and modes can be seen; modes, owners, times and extended attributes of the user's own files **can be changed** |
+| Processes outside | hidden | **names, arguments and states** can be seen | the same; no signals, no tracing, no limits or priorities |
+| Git dirs | covered | covered | no run if one is in the work tree. \`.git\` files are put back when a command has ended, and may mislead a git that runs there **meanwhile** |
+| Submodules under a policy | read-only | read-only | changes are **found afterwards** (exit 8) |
+| Network | its own | its own | TCP to ports that the command listens on and to the proxy, UNIX sockets in places it can write to; no datagrams. The machine's interfaces can be listed; the proxy is **open to other programs** of the container |
+| \`/tmp\`, home | in memory, for each command | the same | on disk, for each command, as \`$TMPDIR\` and \`$HOME\`; the machine's \`/tmp\` is closed |
+| Shared memory | its own | its own | none: no \`/dev/shm\`, System V IPC or message queues |
+| Processes of a command | limited by kernel or watch | the same | limited by the watch |
+| Set-id programs, kernel interfaces | **not filtered** | filtered | filtered |
+| \`--cache\`, \`--service\`, ssh and \`git://\` | work | work | refused, or without a way out |`;
+
 const OPEN = `## What an attacker could still try
 
 None of this is prevented. Each point says what remains possible, and what limits the damage.
@@ -104,6 +121,11 @@ Past the sandbox:
   run as root there.
 - **A container that hides parts of \`/proc\`** (level \`namespaces-lite\`). Commands can read names, arguments, states, mounts and
   network tables of its processes; environments, memory, files and descriptors stay closed. Pass no secret as an argument there.
+- **A container that refuses namespaces** (level \`landlock\`): what the table above says. Chmod can close files of the user to the
+  user, or open them to other users of the container: run as a user who owns nothing else there. A connection that waits in the full
+  queue of the command's own listener reaches what listens on that port next, if the command stops listening and another program of
+  the container begins within seconds. A command can stall its broker; if its launcher is then killed (by root, or for want of
+  memory), processes of the command stay.
 - **\`--sandbox off\`**, and \`auto\` where no sandbox is available: a command can do whatever the user can. File capabilities
   (\`setcap\`) that root's commands leave are not cleared. On GitHub Actions no such run starts on an outsider's code, or if a checkout
   has left git credentials.
@@ -176,7 +198,7 @@ elsewhere; what would harm the machine is not tried. After each run every canary
 requests to the model, journal, log, patch, stdout, stderr), raw, reversed, in base64, hex, URL and JSON escapes, wrapped and spelled
 out, and the runner must have stayed below 300 MB.
 
-\`npm test\` plays all attacks in the sandbox and a part of them without its filter; \`npm run test:full\` plays all in every mode, and
+\`npm test\` plays all attacks in the sandbox and a part of them in the lesser levels; \`npm run test:full\` plays all in every mode, and
 where root runs it, as a user without privileges too. \`npx vitest run --project attacks --reporter=verbose\` lists each attack, with
 what it tries and how it ended.`;
 

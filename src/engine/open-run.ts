@@ -16,6 +16,7 @@ import { disarmSandboxGitDir } from '../adapters/workspace/reset-sandbox-git-dir
 import { absolutePath } from '../domain/changes/path.ts';
 import { forbidsBelow, pathGuard, pathPolicy } from '../domain/changes/path-policy.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
+import type { SandboxLevel } from '../domain/run/events.ts';
 import { refusedFor, sandboxUnavailable, usageError } from '../domain/run/outcome.ts';
 import { warning } from '../domain/warnings/warning.ts';
 import { raceAbort } from '../host/deadline.ts';
@@ -25,6 +26,7 @@ import {
   sandboxSettings,
   wantedCaches,
   warnOfReadableSecrets,
+  whyInReach,
   whyLoginShown,
   whyNotUncontained,
   whyUncovered,
@@ -76,7 +78,7 @@ async function openInOrder(session: Session, spec: RunSpec, closing: Closing): P
   warnOfReadableSecrets(session, sandbox);
   const hopeless = (await admitted.whyHopeless?.(sandbox)) ?? null;
   if (hopeless !== null) return stopped(usageError('ERR_PROGRAM_MISSING', hopeless));
-  const taken = await take(session, { located, admitted, begun });
+  const taken = await take(session, { located, admitted, begun, level: sandbox.level });
   if (taken.status === 'stopped') return taken;
   const { workspace } = taken;
   const { shadowGit: shadowDir, scratch: scratchDir } = directory;
@@ -167,14 +169,19 @@ async function openParts(
 /** A large work tree takes time, and a run that has to stop does not wait for it. */
 async function take(
   session: Session,
-  { located: { checkout, directory }, admitted, begun }: Stages,
+  { located: { checkout, directory }, admitted, begun, level }: Stages & { level: SandboxLevel },
 ): Promise<TakenRun | Stopped> {
   const taking = session.progress.during({ label: 'taking a snapshot of the work tree' }, begun.take);
   const taken = await raceAbort(admitted.giveUp, taking);
   if (taken === null) return stopped(interruptedOutcome(session));
   if (taken.status === 'failed') return stopped(usageError('ERR_NO_SNAPSHOT', taken.message));
   session.atEnd(() => disarmSandboxGitDir(checkout, directory));
-  const { uncovered = [] } = taken.workspace.sandboxGitDir;
+  const { uncovered = [], nested } = taken.workspace.sandboxGitDir;
+  const inReach = nested.filter(({ dotGit }) => dotGit === 'folder' || dotGit === 'itself');
+  if (level === 'landlock' && inReach.length + uncovered.length > 0) {
+    const folders = [...uncovered, ...inReach.map(({ path }) => path)];
+    return stopped(sandboxUnavailable('ERR_SANDBOX_UNCOVERED', whyInReach(folders)));
+  }
   return uncovered.length === 0 || session.input.settings.sandbox !== 'required'
     ? taken
     : stopped(sandboxUnavailable('ERR_SANDBOX_UNCOVERED', whyUncovered(uncovered)));

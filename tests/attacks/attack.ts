@@ -22,9 +22,10 @@ export type Category = (typeof CATEGORIES)[number];
 
 /**
  * `contained`: what `--sandbox required` gives on this machine. `unfiltered`: what it gives on a machine whose kernel
- * does not support system call filters. `lite`: the same in a container that refuses a /proc of its own. `none`: `--sandbox off`.
+ * does not support system call filters. `lite`: the same in a container that refuses a /proc of its own. `landlock`: the same in one
+ * that refuses namespaces, with all git dirs outside of the work tree. `none`: `--sandbox off`.
  */
-export const MODES = ['contained', 'unfiltered', 'lite', 'none'] as const;
+export const MODES = ['contained', 'unfiltered', 'lite', 'landlock', 'none'] as const;
 export type Mode = (typeof MODES)[number];
 
 /** The level in the result. */
@@ -32,6 +33,7 @@ export const LEVELS = {
   contained: 'namespaces+seccomp',
   unfiltered: 'namespaces',
   lite: 'namespaces-lite',
+  landlock: 'landlock',
   none: 'none',
 } as const;
 
@@ -106,6 +108,8 @@ export interface Stage {
    * How the run ends with and without a sandbox; default: well. A run that ends otherwise has not tried everything.
    */
   readonly ends?: OutcomeName | Readonly<Partial<Record<Mode, OutcomeName>>>;
+  /** By Landlock, a look may also find a `.git` where the command has moved it. */
+  readonly mayBeInDoubt?: boolean;
   /** How far they get depends on file owners: a plain user is refused what root may do. */
   readonly byOwner?: boolean;
   readonly attacks: readonly Attack[];

@@ -4,11 +4,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { execa } from 'execa';
 import type { ToolOutcome } from '../../src/domain/conversation/tool.ts';
+import type { ScriptedCall } from '../support/claude-server/script.ts';
 import { temporaryFolder } from '../support/files/repository.ts';
 import { onOwnDisk } from '../support/machine/own-disk.ts';
 import { processOf, watchMemory } from '../support/machine/peak-memory.ts';
 import { commandLinesWith, killIfThere, processesWith } from '../support/machine/processes.ts';
-import { WITHOUT_FILTERS } from '../support/machine/without-filters.ts';
+import { WITHOUT_FILTERS, WITHOUT_NAMESPACES } from '../support/machine/without-filters.ts';
 import { WITHOUT_OWN_PROC } from '../support/machine/without-own-proc.ts';
 import { givenToNobody, makeNobodysOwn } from '../support/runs/as-nobody.ts';
 import { CLI, type CliEnd } from '../support/runs/cli.ts';
@@ -17,6 +18,8 @@ import { holdingEvents } from '../support/runs/valid-events.ts';
 import { type Aftermath, type Attack, type Evidence, type Mode, type Stage, verdictOf } from './attack.ts';
 import { formFound } from './canaries.ts';
 import { stateOf, Victim } from './victim.ts';
+
+const WRAPS = { unfiltered: WITHOUT_FILTERS, lite: WITHOUT_OWN_PROC, landlock: WITHOUT_NAMESPACES };
 
 /** A stage after its run. */
 export interface Scene {
@@ -37,6 +40,7 @@ export type As = 'tester' | 'nobody';
 export async function carryOut(stage: Stage, mode: Mode, user: As): Promise<Scene> {
   const victim = await Victim.make(stage.files ?? {});
   const undo = (await stage.prepare?.(victim)) ?? (() => {});
+  if (mode === 'landlock') await victim.separateGitDirs();
   const tried = stage.attacks.filter((attack) => verdictOf(attack, mode) !== 'untried');
   for (const { goal } of stage.attacks) if (goal.canary !== undefined) victim.canary(goal.canary);
   const watched = tried.flatMap(({ goal }) => goal.watches?.(victim) ?? []);
@@ -46,7 +50,7 @@ export async function carryOut(stage: Stage, mode: Mode, user: As): Promise<Scen
   if (stage.plan !== undefined) victim.put(join(victim.folder, 'plan.md'), stage.plan);
   const memory = { peakBytes: 0 };
   const started: Started = user === 'nobody' ? await givenToNobody(victim.folder) : { wrap: [], env: {} };
-  const filters = { contained: [], none: [], unfiltered: WITHOUT_FILTERS, lite: WITHOUT_OWN_PROC }[mode];
+  const filters = { contained: [], none: [], ...WRAPS }[mode];
   const run = await scriptedRun({
     ...started,
     repository: victim,
@@ -62,7 +66,7 @@ export async function carryOut(stage: Stage, mode: Mode, user: As): Promise<Scen
       // Every result is looked up in what the model is finally sent.
       '--compaction',
       'none',
-      ...(stage.args ?? []),
+      ...argsIn(mode, stage),
     ],
     env: { ...started.env, HOME: victim.home, ...stage.env?.(victim) },
     wrap: [...diskFor(stage, victim), ...started.wrap, ...filters],
@@ -148,11 +152,25 @@ function diskFor({ diskBytes }: Stage, { folder, runDir }: Victim): string[] {
   return diskBytes === undefined ? [] : onOwnDisk(folder, basename(runDir), temporaryFolder(), diskBytes);
 }
 
+/** Landlock shows no caches, and a run that names one is refused. */
+function argsIn(mode: Mode, { args = [] }: Stage): readonly string[] {
+  const isOfCache = (at: number) => args[at] === '--cache' || args[at - 1] === '--cache';
+  return mode === 'landlock' ? args.filter((_, at) => !isOfCache(at)) : args;
+}
+
+/** Commands name git dirs where these are; paths of tools stay as they are. */
+function movedIn(one: ScriptedCall, victim: Victim): ScriptedCall {
+  const command = one.input?.command;
+  return typeof command === 'string'
+    ? { ...one, input: { ...one.input, command: victim.moved(command) } }
+    : one;
+}
+
 /** The answers of the model; every call's id names its attack. */
 function answersOf(attacks: readonly Attack[], victim: Victim, together?: number) {
   const answers = attacks.map((attack) =>
     (attack.does?.(victim) ?? []).map((calls, turn) =>
-      calls.map((one, at) => ({ ...one, id: `${attack.id}_${turn}_${at}` })),
+      calls.map((one, at) => ({ ...movedIn(one, victim), id: `${attack.id}_${turn}_${at}` })),
     ),
   );
   if (together === undefined) return answers.flat().map((calls) => ({ calls }));

@@ -18,7 +18,8 @@ export function toSee(canary: string): Goal {
 }
 
 /** To change something out of bounds. */
-export function toChange(paths: (victim: Victim) => readonly string[]): Goal {
+export function toChange(places: (victim: Victim) => readonly string[]): Goal {
+  const paths = (victim: Victim) => places(victim).map((path) => victim.moved(path));
   return {
     watches: paths,
     reached({ victim, before }) {

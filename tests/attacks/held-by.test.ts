@@ -10,8 +10,8 @@ const ATTACKS = STAGES.flatMap((stage) => stage.attacks);
 /** Where a hold of this reach works. */
 const MODES_OF: Readonly<Record<(typeof HOLDS)[keyof typeof HOLDS]['reach'], readonly Mode[]>> = {
   everywhere: MODES,
-  sandbox: ['contained', 'unfiltered', 'lite'],
-  filter: ['contained', 'lite'],
+  sandbox: ['contained', 'unfiltered', 'lite', 'landlock'],
+  filter: ['contained', 'lite', 'landlock'],
 };
 
 describe.each(MODES)('in the mode %s', (mode) => {

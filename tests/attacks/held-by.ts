@@ -15,19 +15,19 @@ export const HOLDS = {
     label: 'mounts',
     reach: 'sandbox',
     means:
-      'a mount namespace: commands see the work tree, the toolchains on PATH (read-only) and scratch folders',
+      'a mount namespace: commands see the work tree, the toolchains on PATH (read-only) and scratch folders; `landlock`: rules for the same places',
   },
   pinned: {
     label: 'pinned mounts',
     reach: 'sandbox',
     means:
-      'the source of a mount is resolved once, refused if commands could replace a part of its path, and compared before each command',
+      'the source of a mount is resolved once, refused if commands could replace a part of its path, and compared before each command; `landlock`: the same for the places of its rules',
   },
   covers: {
     label: 'covers',
     reach: 'sandbox',
     means:
-      'a throwaway git directory is mounted over `.git`, and nothing or an empty folder over other git dirs in the work tree',
+      'a throwaway git directory is mounted over `.git`, and nothing or an empty folder over other git dirs in the work tree; `landlock`: no run if a git dir is in the work tree, and `.git` files are put back',
   },
   layers: {
     label: 'cache layers',
@@ -39,7 +39,7 @@ export const HOLDS = {
     label: 'process namespace',
     reach: 'everywhere',
     means:
-      'a pid namespace for each command, which the kernel kills along with process 1; with `--sandbox off`, processes with a mark in their environment are killed',
+      'a pid namespace for each command, which the kernel kills along with process 1; `landlock`: a domain that its launcher kills; with `--sandbox off`, processes with a mark in their environment are killed',
   },
   untraced: {
     label: 'untraceable shell',
@@ -50,7 +50,8 @@ export const HOLDS = {
   network: {
     label: 'network namespace',
     reach: 'sandbox',
-    means: 'a network namespace with only its own loopback interface',
+    means:
+      'a network namespace with only its own loopback interface; `landlock`: a broker, which connects to ports of the command and to the proxy only',
   },
   proxy: {
     label: 'filtering proxy',
@@ -66,7 +67,8 @@ export const HOLDS = {
   user: {
     label: 'no capability',
     reach: 'sandbox',
-    means: 'a user namespace without capabilities, even for root, and without further namespaces',
+    means:
+      'a user namespace without capabilities, even for root, and without further namespaces; `landlock`: no capabilities',
   },
   filter: {
     label: 'filter',

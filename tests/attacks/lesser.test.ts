@@ -1,4 +1,4 @@
-/** The attacks in sandboxes that lack a part: the system call filter, or a /proc of their own. */
+/** The attacks in sandboxes that lack a part: the system call filter, a /proc of their own, or all namespaces. */
 
 import { getuid } from 'node:process';
 import { describe } from 'vitest';
@@ -20,3 +20,20 @@ describe('without a filter', () => playAttacks(stagesWithout('filter'), 'unfilte
 describe.skipIf(getuid?.() !== 0)('without a /proc of its own', () =>
   playAttacks(stagesWithout('processes', 'untraced', 'wiped'), 'lite', 'tester'),
 );
+
+describe('without namespaces', () =>
+  playAttacks(
+    stagesWithout(
+      'mounts',
+      'pinned',
+      'covers',
+      'processes',
+      'untraced',
+      'network',
+      'proxy',
+      'user',
+      'filter',
+    ),
+    'landlock',
+    'tester',
+  ));

@@ -49,9 +49,10 @@ export function playAttacks(stages: readonly Stage[], mode: Mode, user: As): voi
       const { run } = scene;
       const end =
         typeof stage.ends === 'object'
-          ? (stage.ends[mode] ?? (mode === 'lite' ? stage.ends.contained : undefined))
+          ? (stage.ends[mode] ?? (mode === 'lite' || mode === 'landlock' ? stage.ends.contained : undefined))
           : stage.ends;
-      const ends = end === undefined ? ['done', 'no_change'] : [end];
+      const ends: string[] = end === undefined ? ['done', 'no_change'] : [end];
+      if (stage.mayBeInDoubt && mode === 'landlock') ends.push('policy_violation');
       expect(ends, run.stderr).toContain(run.result.outcome);
       // A first scan of the work tree that takes all the time leaves none for a sandbox.
       const unopened =

@@ -8,9 +8,10 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { execa } from 'execa';
 import { NO_UPKEEP, temporaryFolder } from '../support/files/repository.ts';
 import { newCanary } from './canaries.ts';
@@ -30,6 +31,7 @@ export class Victim {
   /** How runs before the run ended. */
   readonly notes: string[] = [];
   readonly #canaries = new Map<string, string>();
+  readonly #moved: [string, string][] = [];
 
   private constructor(listeners: Listeners) {
     this.listeners = listeners;
@@ -74,6 +76,44 @@ export class Victim {
       0o755,
     );
     return path;
+  }
+
+  /** Moves every git dir out of the work tree, and leaves a file that names it. Paths of theirs mean the new places from then on. */
+  async separateGitDirs(): Promise<void> {
+    for (const from of await this.#find('.git', 'd')) {
+      const to = this.#move(from);
+      writeFileSync(from, `gitdir: ${to}\n`);
+      if (existsSync(join(to, 'config')))
+        await this.git('config', '--file', join(to, 'config'), 'core.worktree', dirname(from));
+    }
+    for (const file of await this.#find('.git', 'f')) {
+      const text = readFileSync(file, 'utf8');
+      const named = resolve(dirname(file), text.replace('gitdir: ', '').trim());
+      const [from = ''] = named.split('/worktrees/');
+      if (from.startsWith(`${this.root}/`) && existsSync(from))
+        writeFileSync(file, `gitdir: ${this.#move(from)}${named.slice(from.length)}\n`);
+    }
+    // The longest first, so that the outermost comes last.
+    this.#moved.sort(([a], [b]) => b.length - a.length);
+  }
+
+  async #find(name: string, type: string): Promise<string[]> {
+    // What a stage keeps swapping vanishes meanwhile.
+    const search = [this.root, '-name', name, '-type', type, '-prune', '-print0'];
+    const { stdout } = await execa('find', search, { reject: false });
+    return stdout.split('\0').filter((path) => path !== '');
+  }
+
+  #move(from: string): string {
+    const to = join(this.folder, `git-dir-${this.#moved.length}`);
+    renameSync(from, to);
+    this.#moved.push([`${from}/`, `${to}/`], [`${relative(this.root, from)}/`, `${to}/`]);
+    return to;
+  }
+
+  /** A path or a script in which paths of git dirs are where these are now. */
+  moved(text: string): string {
+    return this.#moved.reduce((moved, [from, to]) => moved.replaceAll(from, to), text);
   }
 
   sprung(name: string): boolean {

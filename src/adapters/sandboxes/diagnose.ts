@@ -4,7 +4,7 @@
  */
 
 import { accessSync, constants } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
@@ -17,7 +17,7 @@ import type { Warning } from '../../domain/warnings/warning.ts';
 import type { Sandbox } from '../../ports.ts';
 import { orMissing, realPathOf, statOf } from './host-files.ts';
 import { openSandbox } from './open.ts';
-import type { SandboxOptions, ShownPlace } from './options.ts';
+import type { RefusedLevels, SandboxOptions, ShownPlace } from './options.ts';
 import { searchPath, toolchainVariables } from './visible/toolchains.ts';
 
 /** How one tool on PATH behaves. `works`: in the sandbox; `broken`: not even outside it; `fails`: only in the sandbox. */
@@ -39,8 +39,9 @@ export type Diagnosis =
       limits: EnforcedLimits;
       warnings: Warning[];
       tools: ToolReport[];
+      refused: readonly RefusedLevels[];
     }
-  | { status: 'refused' | 'unavailable'; reason: string };
+  | { status: 'refused' | 'unavailable'; reason: string; refused?: readonly RefusedLevels[] };
 
 /** What to examine. */
 export interface DiagnoseOptions
@@ -57,7 +58,7 @@ export async function diagnose({ checkout, ...options }: DiagnoseOptions): Promi
     const gitDir = join(folder, 'agent.git');
     for (const path of [empty, gitDir]) await mkdir(path);
     const root = checkout?.root ?? empty;
-    await mkdir(join(empty, '.git'));
+    await writeFile(join(empty, '.git'), `gitdir: ${gitDir}\n`);
     const dotGitIsFile = statOf(join(root, '.git'))?.isFile() ?? false;
     const sandboxGitDir = {
       gitDir,
@@ -72,11 +73,19 @@ export async function diagnose({ checkout, ...options }: DiagnoseOptions): Promi
       scratchDir: join(folder, 'scratch'),
     });
     if (opened.status !== 'ok') return opened;
-    const { sandbox, shown, warnings } = opened;
+    const { sandbox, shown, warnings, refused = [] } = opened;
     await sandbox.close();
     const places = shown.filter(({ path }) => !isWithin(path, folder));
     const tools = await tryTools({ ...options, root, empty, folder });
-    return { status: 'ok', level: sandbox.level, shown: places, limits: sandbox.limits, warnings, tools };
+    return {
+      status: 'ok',
+      level: sandbox.level,
+      shown: places,
+      limits: sandbox.limits,
+      warnings,
+      tools,
+      refused,
+    };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -110,7 +119,7 @@ interface Trial extends Pick<SandboxOptions, 'mode' | 'mounts' | 'limits' | 'hos
 async function tryTools({ root, empty, folder, hostEnv, ...options }: Trial): Promise<ToolReport[]> {
   const gitDir = join(folder, 'empty.git');
   await mkdir(gitDir);
-  const sandboxGitDir = { gitDir, objects: join(gitDir, 'objects'), dotGitIsFile: false, nested: [] };
+  const sandboxGitDir = { gitDir, objects: join(gitDir, 'objects'), dotGitIsFile: true, nested: [] };
   const scratchDir = join(folder, 'scratch');
   const path = searchPath(hostEnv).filter((place) => !leadsInto(place, root));
   const ours = Object.entries(hostEnv).filter(([, value = '']) => !leadsInto(value, root));

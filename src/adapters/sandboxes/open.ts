@@ -16,13 +16,29 @@ import { searchPath, toolchainVariables } from './visible/toolchains.ts';
 /** Rejects only for a broken machine. */
 export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbox> {
   if (options.mode === 'off') return openUncontained(options, []);
-  const opened = await openBubblewrap(options);
+  const opened = await openBest(options);
   if (opened.status !== 'unavailable' || options.mode === 'required') return opened;
   const unprotected = warning(
     'WARN_NO_SANDBOX',
     `COMMANDS RUN WITHOUT A SANDBOX: they can read and write everything you can. ${opened.reason}`,
   );
   return openUncontained(options, [unprotected]);
+}
+
+/** With namespaces if the machine gives them, else with Landlock. */
+async function openBest(options: SandboxOptions): Promise<OpenedSandbox> {
+  const opened = await openBubblewrap(options);
+  if (opened.status !== 'unavailable' || (options.leastLevel ?? 'landlock') !== 'landlock') return opened;
+  const { openLandlock } = await import('./landlock/open.ts');
+  const lesser = await openLandlock(options, opened.reason);
+  const refused = [{ levels: ['namespaces', 'namespaces-lite'], reason: opened.reason }];
+  if (lesser.status === 'ok') return { ...lesser, refused };
+  if (lesser.status === 'refused') return lesser;
+  return {
+    status: 'unavailable',
+    reason: `${opened.reason} ${lesser.reason}`,
+    refused: [...refused, { levels: ['landlock'], reason: lesser.reason }],
+  };
 }
 
 /**

@@ -24,8 +24,8 @@ export interface WantedCaches {
 /** The options for opening a sandbox. */
 export interface SandboxOptions {
   readonly mode: SandboxMode;
-  /** The least that contains commands: `namespaces` with a `/proc` and a host name of their own. Default: `namespaces-lite`. */
-  readonly leastLevel?: 'namespaces' | 'namespaces-lite';
+  /** The least that contains commands: `namespaces` with a `/proc` and a host name of their own. Default: `landlock`. */
+  readonly leastLevel?: 'namespaces' | 'namespaces-lite' | 'landlock';
   /** Absolute path of the work tree's root. */
   readonly root: string;
   /** The folder in which every command starts, relative to the root. Default: the root. */
@@ -57,6 +57,12 @@ export interface ShownPlace {
   readonly writable: boolean;
 }
 
+/** Levels that the machine does not give, and why, with what would give one. */
+export interface RefusedLevels {
+  readonly levels: readonly string[];
+  readonly reason: string;
+}
+
 /** An open sandbox, or why there is none. */
 export type OpenedSandbox =
   /** `warnings` are sentences for people. */
@@ -65,11 +71,13 @@ export type OpenedSandbox =
       sandbox: Sandbox;
       warnings: Warning[];
       shown: ShownPlace[];
+      /** The levels above that of the sandbox, the strongest first. */
+      refused?: readonly RefusedLevels[];
     }
   /** The options cannot be fulfilled; `reason` names the one. */
   | { status: 'refused'; reason: string }
-  /** `reason` names the cause and the fix. */
-  | { status: 'unavailable'; reason: string };
+  /** `reason` names the cause and the fix, level by level in `refused`. */
+  | { status: 'unavailable'; reason: string; refused?: readonly RefusedLevels[] };
 
 /** A new folder for the files of one sandbox. */
 export async function ownFolder({ scratchDir }: Pick<SandboxOptions, 'scratchDir'>): Promise<string> {

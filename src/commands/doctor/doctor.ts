@@ -91,13 +91,17 @@ function verdictOn(diagnosis: Diagnosis, connections: readonly CheckLine[]): Run
 
 /** `closed` is the work tree where nothing can be written to it, whatever the sandbox permits; else null. */
 function page(diagnosis: Diagnosis, { where, closed }: { where: string; closed: string | null }): string[] {
-  if (diagnosis.status !== 'ok') return [`sandbox: ${diagnosis.status}`, `  ${diagnosis.reason}`];
+  const levels = 'refused' in diagnosis ? (diagnosis.refused ?? []) : [];
+  const refused = levels.map((one) => `  no ${one.levels.join(', ')}: ${one.reason}`);
+  if (diagnosis.status !== 'ok')
+    return [`sandbox: ${diagnosis.status}`, ...(refused.length > 0 ? refused : [`  ${diagnosis.reason}`])];
   const { level, shown, limits, warnings, tools } = diagnosis;
   const { processes, memoryBytes, fileBytes, openFiles, diskBytes } = limits;
   const size = (bytes: number) => `${Math.round((bytes / 1024 ** 3) * 10) / 10} GiB`;
   const keptBy = { kernel: 'enforced by the kernel', watch: 'watched' };
   return [
     `sandbox: ${level}`,
+    ...refused,
     ...warnings.map((warning) => `  warning: ${warning}`),
     `checkout: ${where}`,
     'what commands see of this machine:',

@@ -20,7 +20,7 @@ const SetupVariable = z
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected the name of a variable, such as NPM_TOKEN')
   .refine((name) => !OURS.test(name), 'the sandbox decides about this variable');
 
-const LEVELS = ['namespaces', 'namespaces-lite'] as const;
+const LEVELS = ['namespaces', 'namespaces-lite', 'landlock'] as const;
 const SANDBOXES = ['required', 'auto', 'off'] as const;
 
 /** How commands are contained here and now, whichever run they belong to. */
@@ -33,9 +33,9 @@ export const SANDBOX_SETTINGS = {
     flag: 'sandbox', value: SANDBOXES.join('|'), group: 'Sandbox and limits of commands', file: 'set', alsoFor: HERE_AND_NOW,
     help: 'Contain commands: always (otherwise the run does not start), if available, or not at all',
     defaultHelp: 'required when CI or GITHUB_ACTIONS is set, else auto' }),
-  sandboxLevel: choice(LEVELS).default('namespaces-lite').register(about, {
+  sandboxLevel: choice(LEVELS).default('landlock').register(about, {
     flag: 'sandbox-level', value: LEVELS.join('|'), group: 'Sandbox and limits of commands', file: 'set', alsoFor: HERE_AND_NOW,
-    help: 'Least sandbox that counts as one: namespaces, or namespaces-lite, in which commands can list the processes outside' }),
+    help: 'Least sandbox that counts as one: namespaces; namespaces-lite, in which commands can list the processes outside; or landlock, which hides no names' }),
   mounts: texts(pathEntry()).default([]).register(about, {
     flag: 'mount', value: 'PATH[:rw]', repeatable: true, group: 'Sandbox and limits of commands', file: 'refused', alsoFor: HERE_AND_NOW,
     help: 'Additional file or folder that commands can see, read-only unless it ends with :rw' , defaultHelp: 'only the toolchains on PATH' }),

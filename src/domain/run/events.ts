@@ -63,7 +63,13 @@ export type CommandReport = z.infer<typeof CommandReport>;
  * How commands are contained, best first. `namespaces`: they see nothing but the work tree and toolchains; `+seccomp`: a filter also
  * blocks system calls that reach beyond that; `-lite`: with the filter, but they can list the processes outside.
  */
-export const SandboxLevel = z.enum(['namespaces+seccomp', 'namespaces', 'namespaces-lite', 'none']);
+export const SandboxLevel = z.enum([
+  'namespaces+seccomp',
+  'namespaces',
+  'namespaces-lite',
+  'landlock',
+  'none',
+]);
 export type SandboxLevel = z.infer<typeof SandboxLevel>;
 
 /** What a run started from. */

@@ -29,6 +29,8 @@ export const WARNING_AREAS = {
       'A setting is about the sandbox, but there is none. Set one up, or drop the setting.',
     WARN_SANDBOX_LITE:
       'The container refuses a part of the sandbox: commands can list the processes outside. Do as the message says, or refuse that with `--sandbox-level namespaces`.',
+    WARN_SANDBOX_LANDLOCK:
+      'The machine refuses namespaces, so that Landlock contains commands. docs/security.md says what is weaker; `--sandbox-level namespaces-lite` refuses it.',
     WARN_SANDBOX_UNFILTERED:
       "This machine does not support the sandbox's system call filter. docs/sandbox.md says what is weaker, and what it needs.",
     WARN_HOSTS_NOT_NAMED:

@@ -139,11 +139,12 @@ async function end(sandbox: Sandbox, folder: string): Promise<void> {
 }
 
 /**
- * Without containment, `root` is visible at its own path. In scripts that name the work tree, `shownAs` is therefore replaced by
+ * Without a mount namespace, `root` is visible at its own path. In scripts that name the work tree, `shownAs` is therefore replaced by
  * the checkout, and in their output the checkout by the work tree.
  */
 export function renaming(sandbox: Sandbox, shownAs: string, root: string): Sandbox {
-  if (sandbox.level !== 'none' || root === shownAs) return sandbox;
+  const { level } = sandbox;
+  if ((level !== 'none' && level !== 'landlock') || root === shownAs) return sandbox;
   const back = (text: string) => text.replaceAll(root, shownAs);
   return {
     ...sandbox,

@@ -110,6 +110,36 @@ export const NETWORK: Stage = {
       OPEN_WITHOUT_SANDBOX,
       ['mounts'],
     ),
+    attack(
+      'socket-link',
+      'The same through a link in the work tree, by a relative path',
+      ({ socket }, word) =>
+        `ln -s ${socket} linked; curl -s -m 3 --unix-socket linked http://x/${word}; rm linked`,
+      OPEN_WITHOUT_SANDBOX,
+      ['mounts'],
+    ),
+    attack('fast-open', 'A connection that is made by sending (TCP Fast Open)', ({ port }, word) =>
+      perl(
+        `socket(S, PF_INET, SOCK_STREAM, 0) && send(S, "${word}", 0x20000000, sockaddr_in(${port}, inet_aton("127.0.0.1")))`,
+      ),
+    ),
+    attack(
+      'multipath',
+      'Multipath TCP',
+      ({ port }, word) =>
+        perl(
+          `socket(S, PF_INET, SOCK_STREAM, 262) && connect(S, sockaddr_in(${port}, inet_aton("127.0.0.1"))) && syswrite(S, "${word}")`,
+        ),
+      UNTRIED_WITHOUT,
+    ),
+    attack(
+      'beside',
+      'A service whose port the command listens on as well, at another address',
+      ({ port }, word) =>
+        perl(
+          `socket(L, PF_INET, SOCK_STREAM, 0) && bind(L, sockaddr_in(${port}, inet_aton("127.0.0.2"))) && listen(L, 1); socket(S, PF_INET, SOCK_STREAM, 0) && connect(S, sockaddr_in(${port}, inet_aton("127.0.0.1"))) && syswrite(S, "${word}")`,
+        ),
+    ),
     attack('abstract', 'An abstract Unix socket, such as those of D-Bus and X', ({ abstract }, word) =>
       perl(
         // Older versions of Node.js fill the name of the listener up to its 108 bytes.
@@ -161,6 +191,7 @@ export const NETWORK: Stage = {
       'awk \'NR > 2 && $1 != "lo:" { print "interface seen" }\' /proc/net/dev',
       'interface seen',
       'network',
+      { ...UNTRIED_WITHOUT, landlock: 'open' },
     ),
     hears(
       'configure',

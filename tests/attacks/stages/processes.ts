@@ -137,7 +137,7 @@ export const SURVIVORS: Stage = {
         `ls /proc | grep -c '^[0-9]' ; for p in /proc/[0-9]*; do tr '\\0' ' ' < $p/cmdline; done | grep '${folder}.*[-]-max-iterations' && echo runner seen`,
       toHear('runner seen'),
       10,
-      { lite: 'open', none: 'open' },
+      { lite: 'open', landlock: 'open', none: 'open' },
     ),
   ],
 };
@@ -191,8 +191,8 @@ export const RESOURCES: Stage = {
         'for i in $(seq 75); do head -c 4000000 /dev/zero > /tmp/held-$i; head -c 4000000 /dev/zero > /dev/shm/held-$i; done; sleep 15; echo has it all',
       toHear('has it all'),
       20,
-      // There they are the machine's.
-      { none: 'untried' },
+      // There they are the machine's, or on a disk.
+      { none: 'untried', landlock: 'untried' },
     ),
     byLimit(
       'file',

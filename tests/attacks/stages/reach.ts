@@ -119,7 +119,7 @@ export const REACH: Stage = {
     attack(
       'runner',
       "A command can write to the runner's own program",
-      () => `test -w ${CLI} && echo is writable`,
+      () => `test -w ${CLI} && : >> ${CLI} && echo is writable`,
       toHear('is writable'),
       // It belongs to whoever runs the tests, and not to a plain user as whom the runner is started.
       UNTRIED,
@@ -155,6 +155,8 @@ export const REACH: Stage = {
       ({ outside }) =>
         `mv tools toolz && ln -s ${outside} tools; rm -f tools && mv toolz tools && echo was swapped`,
       toHear('was swapped'),
+      // No mount follows it there, and rules do not hold for what a link leads to.
+      { ...OPEN_WITHOUT_SANDBOX, landlock: 'open' },
     ),
     byCovers(
       'nested-file',

@@ -13,7 +13,7 @@ export const SETUP_ENV: Stage = {
   env: (victim) => ({ REGISTRY_LOGIN: victim.canary('setup') }),
   plan: `---
 setup:
-  - 'for to in ~/.npmrc /tmp/login /dev/shm/login; do echo "$REGISTRY_LOGIN" > $to; done; echo "$REGISTRY_LOGIN"'
+  - 'for to in ~/.npmrc $TMPDIR/login /dev/shm/login; do echo "$REGISTRY_LOGIN" > $to || true; done; echo "$REGISTRY_LOGIN"'
   - '(setsid sleep 300 > /dev/null 2>&1 &); set -o allexport; x=$REGISTRY_LOGIN'
 verify: ['sh -c "[ ! -e verify.sh ] || . ./verify.sh"']
 ---
@@ -37,7 +37,7 @@ Do it.
       toSee('setup'),
       () =>
         shell(
-          'cat ~/.npmrc /tmp/login /dev/shm/login; ls -RA ~ /tmp /dev/shm /run; grep -r cnry /home /tmp /dev/shm /run /etc 2>/dev/null; true',
+          'cat ~/.npmrc $TMPDIR/login /dev/shm/login; ls -RA ~ $TMPDIR/.. /tmp /dev/shm /run; grep -r cnry /home /tmp /dev/shm /run /etc 2>/dev/null; true',
         ),
       REFUSED,
     ),
@@ -45,7 +45,7 @@ Do it.
       'verify',
       'A file of the model that verification runs, where setup commands ran before',
       toSee('setup'),
-      () => shell('echo "env; cat /proc/[0-9]*/environ ~/.npmrc /tmp/login; true" > verify.sh'),
+      () => shell('echo "env; cat /proc/[0-9]*/environ ~/.npmrc $TMPDIR/login; true" > verify.sh'),
       REFUSED,
     ),
   ],

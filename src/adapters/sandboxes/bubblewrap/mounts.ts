@@ -146,7 +146,7 @@ async function gitMounts({ at: rootAt, sandboxGitDir, files }: View): Promise<{
 const MAX_ALTERNATES_BYTES = 1024 * 1024;
 
 /** The store and those it borrows from (`git clone --shared`), determined as git does. */
-async function objectStores(first: string): Promise<string[]> {
+export async function objectStores(first: string): Promise<string[]> {
   const stores = new Set([first]);
   for (const store of stores) {
     const alternates = join(store, 'info/alternates');

@@ -76,7 +76,7 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
 }
 
 /** What commands are to see of this machine, or which option asks for something that they may not. */
-async function examine(
+export async function examine(
   options: SandboxOptions,
   files: string,
 ): Promise<({ status: 'ok' } & MachineView) | { status: 'refused'; reason: string }> {
@@ -157,7 +157,11 @@ async function openIn(options: SandboxOptions, place: MachineViewPlace): Promise
     setup.pins.close();
     place.devices.close();
   };
-  return { status: 'ok', sandbox: { ...sandbox, close }, warnings, shown };
+  const lacking =
+    refused.length === 0
+      ? []
+      : [{ levels: ['namespaces'], reason: `It gives commands no ${listed(refused, 3)}. ${WHOLE}` }];
+  return { status: 'ok', sandbox: { ...sandbox, close }, warnings, shown, refused: lacking };
 }
 
 const WHOLE = 'A container started with --security-opt systempaths=unconfined gives all.';
@@ -194,7 +198,7 @@ async function numbersFile(files: string, limits: EnforcedLimits): Promise<Bubbl
 }
 
 /** What commands may not see, or see anyway. */
-function boundariesOf({ root, shownAs = root, sandboxGitDir, hostEnv, scratchDir }: SandboxOptions) {
+export function boundariesOf({ root, shownAs = root, sandboxGitDir, hostEnv, scratchDir }: SandboxOptions) {
   const homes = bothNames(hostEnv.HOME === undefined ? [] : [hostEnv.HOME]);
   return {
     homes,
@@ -214,7 +218,8 @@ function shownPlaces(mounts: readonly Mount[], ours: readonly string[]): ShownPl
   });
 }
 
-async function warningsAbout(root: string, homes: readonly string[]): Promise<Warning[]> {
+/** What is unusual about this work tree. */
+export async function warningsAbout(root: string, homes: readonly string[]): Promise<Warning[]> {
   const warnings: Warning[] = [];
   const { uid } = await stat(root);
   if (getuid?.() === 0 && uid !== 0) {

@@ -6,7 +6,6 @@ import type { Mount } from './args.ts';
 import { PROXY_PORT } from './listeners.ts';
 import { oursInside } from './mounts.ts';
 
-const PROXY = `http://127.0.0.1:${PROXY_PORT}`;
 /** Whatever runs in the sandbox itself is reached directly, by any of the names that it has for itself. */
 const DIRECT = 'localhost,.localhost,127.0.0.1,127.0.0.0/8,0.0.0.0,::1,[::1],sandbox';
 
@@ -37,9 +36,10 @@ cat >&3
 wait
 `;
 
-const JAVA_OPTIONS = ['http', 'https']
-  .flatMap((scheme) => [`-D${scheme}.proxyHost=127.0.0.1`, `-D${scheme}.proxyPort=${PROXY_PORT}`])
-  .join(' ');
+const javaOptions = (port: number) =>
+  ['http', 'https']
+    .flatMap((scheme) => [`-D${scheme}.proxyHost=127.0.0.1`, `-D${scheme}.proxyPort=${port}`])
+    .join(' ');
 
 /** npm serves requests that wait for a connection from those that the proxy has refused, and so asks again without end. */
 const SOCKETS = { npm_config_maxsockets: '10000' };
@@ -70,22 +70,26 @@ export const FEW_TRIES: Readonly<Record<string, string>> = {
 };
 
 /** The variables that name the proxy, and `services` beside it. */
-export function proxyVariables(services: readonly string[]): Readonly<Record<string, string>> {
+export function proxyVariables(
+  services: readonly string[],
+  port = PROXY_PORT,
+): Readonly<Record<string, string>> {
   const direct = [DIRECT, ...services].join(',');
+  const proxy = `http://127.0.0.1:${port}`;
   return {
-    HTTP_PROXY: PROXY,
-    HTTPS_PROXY: PROXY,
+    HTTP_PROXY: proxy,
+    HTTPS_PROXY: proxy,
     NO_PROXY: direct,
-    http_proxy: PROXY,
-    https_proxy: PROXY,
+    http_proxy: proxy,
+    https_proxy: proxy,
     no_proxy: direct,
-    npm_config_proxy: PROXY,
-    npm_config_https_proxy: PROXY,
+    npm_config_proxy: proxy,
+    npm_config_https_proxy: proxy,
     npm_config_noproxy: direct,
-    YARN_HTTP_PROXY: PROXY,
-    YARN_HTTPS_PROXY: PROXY,
-    GRADLE_OPTS: JAVA_OPTIONS,
+    YARN_HTTP_PROXY: proxy,
+    YARN_HTTPS_PROXY: proxy,
+    GRADLE_OPTS: javaOptions(port),
     // Maven 3.9 uses these only if told to.
-    MAVEN_OPTS: `${JAVA_OPTIONS} -Daether.connector.http.useSystemProperties=true`,
+    MAVEN_OPTS: `${javaOptions(port)} -Daether.connector.http.useSystemProperties=true`,
   };
 }

@@ -29,6 +29,15 @@ export function enforcedLimits(
   };
 }
 
+/** The same limits as numbers, in bytes for files; null for what is watched. */
+export function kernelLimits({ processes, fileBytes, openFiles }: EnforcedLimits) {
+  return {
+    fileBytes: Math.max(512, fileBytes.limit),
+    openFiles: openFiles.limit,
+    processes: processes.keptBy === 'kernel' ? processes.limit + HEADROOM : null,
+  };
+}
+
 /**
  * Shell text that sets the limits the kernel can enforce; whatever a command starts inherits them and cannot raise them.
  * Bourne shells count file sizes in blocks of 512 bytes. A limit that is already lower is kept.

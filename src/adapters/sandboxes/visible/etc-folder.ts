@@ -12,7 +12,7 @@ import { entriesOf, orMissing, readText, realPathOf, statOf, statOfTarget } from
 export const GIT_CONFIG_INSIDE = '/etc/gitconfig';
 
 /** The lists of users, libraries, zones and certificates. All of `/etc` would expose keys and password hashes. */
-const ETC_FILES = [
+export const ETC_FILES: readonly string[] = [
   'alternatives',
   'ca-certificates.conf',
   'crypto-policies/back-ends',

@@ -97,6 +97,7 @@ const EXCHANGE = 2;
 export const EXCHANGED: Stage = {
   name: 'covers during exchanges',
   byOwner: true,
+  mayBeInDoubt: true,
   prepare(victim) {
     for (const folder of [join(victim.root, 'tools/inner'), join(victim.outside, 'inner')])
       victim.put(join(folder, '.git/config'), `[x]\n\ttoken = ${victim.canary('exchanged')}\n`);

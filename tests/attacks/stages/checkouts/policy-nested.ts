@@ -12,7 +12,7 @@ const CHECKOUT = 'other/checkout';
 const FREE = 'free/checkout';
 
 /**
- * To change what may not change; without a sandbox, to do so without being named by a run that fails because of it.
+ * To change what may not change; without mounts, to do so without being named by a run that fails because of it.
  */
 function toChangeUnnoticed(path: string, named: string = path): Goal {
   return {
@@ -20,7 +20,7 @@ function toChangeUnnoticed(path: string, named: string = path): Goal {
     reached({ victim, before, mode, run }) {
       const place = join(victim.root, path);
       if (stateOf(place) === before(place)) return null;
-      if (mode !== 'none') return `${path} has changed`;
+      if (mode !== 'none' && mode !== 'landlock') return `${path} has changed`;
       // The reason has room for the first ten; the result names them all.
       const all = run.result.nestedChanges.flatMap(({ files }) => files);
       return run.result.outcome === 'policy_violation' && all.includes(named)
@@ -101,7 +101,7 @@ export const NESTED: Stage = {
     await victim.git('commit', '--quiet', '--message', 'Submodule');
   },
   plan: '---\nallow: ["src/**", "a.txt", "vendor/**", "free/**"]\nprotect: ["vendor/**"]\n---\nDo it.\n',
-  ends: { none: 'policy_violation' },
+  ends: { none: 'policy_violation', landlock: 'policy_violation' },
   attacks: [
     ...BY_COMMAND.map(([id, what, command, named]) =>
       attack(id, what, () => shell(`${command(fileOf(id))}; true`), toChangeUnnoticed(fileOf(id), named)),

@@ -1,0 +1,1133 @@
+/*
+ * Runs one command in a Landlock sandbox, for containers that refuse namespaces. It needs no privileges, no libc and no namespace:
+ * Linux 6.12 or later (Landlock ABI 6), and system call filters with user notification.
+ *
+ *   launcher PROGRAM [ARG...]      its environment is the command's
+ *
+ * Descriptor 3 has its orders (`read_orders`), and ends the command when it is closed, or when who holds the other end dies.
+ * Descriptor 4, if the orders say so, is the command's stderr; otherwise stdout is. What goes wrong before the command begins is
+ * written to stderr as one line; else that has `started`. It exits with the command's code, 128 + n for a signal, when no process
+ * of the command is left.
+ *
+ * Three processes, in two Landlock domains, one in the other:
+ *   launcher   outer domain   starts the others, reaps whatever becomes an orphan, and kills everything in its domain
+ *   broker     outer domain   makes and connects sockets on behalf of the command
+ *   command    inner domain   with a system call filter
+ *
+ * Each wall is one function; its comment says what it stops.
+ */
+#include <asm/unistd.h>
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/errno.h>
+#include <linux/fcntl.h>
+#include <linux/filter.h>
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <linux/inet_diag.h>
+#include <linux/ioctl.h>
+#include <linux/memfd.h>
+#include <linux/netlink.h>
+#include <linux/prctl.h>
+#include <linux/resource.h>
+#include <linux/seccomp.h>
+#include <linux/securebits.h>
+#include <linux/signal.h>
+#include <linux/sock_diag.h>
+#include <linux/stat.h>
+#include <linux/un.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- What a C library would give ---- */
+
+#if defined(__x86_64__)
+#define THIS_PROCESSOR AUDIT_ARCH_X86_64
+static long call6(long n, long a, long b, long c, long d, long e, long f) {
+  register long r10 __asm__("r10") = d, r8 __asm__("r8") = e, r9 __asm__("r9") = f;
+  long r;
+  __asm__ volatile("syscall" : "=a"(r) : "a"(n), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9) : "rcx", "r11", "memory");
+  return r;
+}
+__asm__(".globl _start\n_start: xor %ebp, %ebp\n mov %rsp, %rdi\n and $-16, %rsp\n call begin\n");
+#elif defined(__aarch64__)
+#define THIS_PROCESSOR AUDIT_ARCH_AARCH64
+static long call6(long n, long a, long b, long c, long d, long e, long f) {
+  register long x8 __asm__("x8") = n, x0 __asm__("x0") = a, x1 __asm__("x1") = b, x2 __asm__("x2") = c, x3 __asm__("x3") = d,
+                x4 __asm__("x4") = e, x5 __asm__("x5") = f;
+  __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
+  return x0;
+}
+__asm__(".globl _start\n_start: mov x29, #0\n mov x0, sp\n bl begin\n");
+#else
+#error "x86-64 and arm64 only"
+#endif
+#define CALL(n, a, b, c, d, e, f, ...) call6(__NR_##n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+#define sys(...) CALL(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
+
+void *memcpy(void *to, const void *from, size_t n) {
+  for (size_t i = 0; i < n; i++) ((char *)to)[i] = ((const char *)from)[i];
+  return to;
+}
+void *memset(void *at, int byte, size_t n) {
+  for (size_t i = 0; i < n; i++) ((char *)at)[i] = (char)byte;
+  return at;
+}
+int memcmp(const void *a, const void *b, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (((const char *)a)[i] != ((const char *)b)[i]) return 1;
+  return 0;
+}
+size_t strlen(const char *text) {
+  size_t n = 0;
+  while (text[n]) n++;
+  return n;
+}
+
+static uint64_t number(const char **at, int base) {
+  uint64_t value = 0;
+  for (;; (*at)++) {
+    char c = **at;
+    int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : 99;
+    if (digit >= base) return value;
+    value = value * base + digit;
+  }
+}
+
+static char *put_text(char *to, const char *text) {
+  size_t n = strlen(text);
+  memcpy(to, text, n + 1);
+  return to + n;
+}
+
+static char *put_number(char *to, uint64_t value) {
+  char digits[24];
+  int n = 0;
+  do digits[n++] = '0' + value % 10;
+  while (value /= 10);
+  while (n) *to++ = digits[--n];
+  *to = 0;
+  return to;
+}
+
+/* Where failures are written: stderr, and in the command a pipe to the launcher. */
+static int report_to = 2;
+
+static void fail(const char *what, long error) {
+  char line[5000], *end = put_text(line, "launcher: ");
+  if (strlen(what) > 4200) what = "(a long path)";
+  end = put_text(end, what);
+  if (error) end = put_number(put_text(end, ": error "), error < 0 ? -error : error);
+  end = put_text(end, "\n");
+  sys(write, report_to, line, end - line);
+  sys(exit_group, 125);
+  __builtin_unreachable();
+}
+
+static long must(long result, const char *what) {
+  if (result < 0) fail(what, result);
+  return result;
+}
+
+static long start_process(void) { return sys(clone, 17 /* SIGCHLD */); }
+
+/* ---- Orders ---- */
+
+enum { MOST_RULES = 1024, MOST_PORTS = 64, MOST_KEPT = 128, ORDERS = 3, ERRORS = 4 };
+
+struct rule {
+  char kind;
+  const char *path;
+  uint64_t dev, ino;
+};
+
+static struct {
+  struct rule rules[MOST_RULES];
+  int rule_count;
+  uint16_t ports[MOST_PORTS];
+  int port_count;
+  struct { const char *path, *text; } kept[MOST_KEPT];
+  int kept_count;
+  const char *root, *folder, *filter;
+  uint64_t file_bytes, open_files, processes;
+  int has_errors;
+} orders;
+
+static char order_text[512 * 1024];
+
+/*
+ * Entries that end with a NUL, the last of them empty:
+ *   l, r, x, w, d DEV:INO:PATH   may be listed; read; executed, too; written, too; a device (`rights_of`). 0:0 is whatever is there
+ *   c PATH, f PATH            the work tree, and the folder below it in which the command starts
+ *   g PATH, k TEXT            a file of the work tree that is put back when the command has ended
+ *   s PATH                    a system call filter, as an array of struct sock_filter
+ *   p PORT                    of 127.0.0.1, open to the command
+ *   b, o, n COUNT             bytes of a file, open files, processes; 0 for no limit
+ *   e                         stderr is descriptor 4
+ */
+static void read_orders(void) {
+  size_t size = 0, at = 0;
+  for (;;) {
+    size_t end = at;
+    while (end < size && order_text[end]) end++;
+    if (end == size) {
+      if (size == sizeof order_text) fail("the orders are too long", 0);
+      long got = sys(read, ORDERS, order_text + size, sizeof order_text - size);
+      if (got <= 0) fail("the orders end early", got);
+      size += got;
+      continue;
+    }
+    if (end == at) return;
+    char kind = order_text[at];
+    const char *value = order_text + at + 1;
+    /* Stops a text of the work tree from becoming an order. */
+    if (orders.kept_count && kind != 'g' && kind != 'k') fail("malformed orders", 0);
+    switch (kind) {
+      case 'l': case 'r': case 'x': case 'w': case 'd': {
+        if (orders.rule_count == MOST_RULES) fail("more than 1024 places", 0);
+        struct rule *rule = &orders.rules[orders.rule_count++];
+        rule->kind = kind;
+        rule->dev = number(&value, 10);
+        if (*value++ != ':') fail("malformed orders", 0);
+        rule->ino = number(&value, 10);
+        if (*value++ != ':' || *value != '/') fail("malformed orders", 0);
+        rule->path = value;
+        break;
+      }
+      case 'p':
+        if (orders.port_count == MOST_PORTS) fail("more than 64 ports", 0);
+        orders.ports[orders.port_count++] = number(&value, 10);
+        break;
+      case 'g':
+        if (orders.kept_count == MOST_KEPT) fail("more than 128 files to keep", 0);
+        orders.kept[orders.kept_count].path = value;
+        orders.kept[orders.kept_count++].text = "";
+        break;
+      case 'k':
+        if (orders.kept_count == 0) fail("malformed orders", 0);
+        orders.kept[orders.kept_count - 1].text = value;
+        break;
+      case 'c': orders.root = value; break;
+      case 'f': orders.folder = value; break;
+      case 's': orders.filter = value; break;
+      case 'b': orders.file_bytes = number(&value, 10); break;
+      case 'o': orders.open_files = number(&value, 10); break;
+      case 'n': orders.processes = number(&value, 10); break;
+      case 'e': orders.has_errors = 1; break;
+      default: fail("unknown orders", 0);
+    }
+    at = end + 1;
+  }
+}
+
+/* ---- Walls ---- */
+
+/* Stops the use of descriptors that whoever started us left open: a log, a socket of a CI agent. */
+static void close_from(int first) { must(sys(close_range, first, ~0U, 0), "close_range"); }
+
+/* Stops everything that root may do in a container: other users' files, raw sockets, devices, other processes. */
+static void drop_capabilities(void) {
+  struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  struct __user_cap_data_struct none[2] = {{0}};
+  /* The first three need a capability, and without it there is nothing to drop. */
+  sys(prctl, PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED);
+  for (int cap = 0; cap < 64; cap++) sys(prctl, PR_CAPBSET_DROP, cap);
+  sys(prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL);
+  must(sys(capset, &header, none), "capset");
+}
+
+/* Stops set-uid programs and file capabilities, such as sudo without a password. */
+static void no_new_privileges(void) { must(sys(prctl, PR_SET_NO_NEW_PRIVS, 1), "no_new_privs"); }
+
+/* linux/landlock.h of an older kernel lacks them. */
+struct ruleset { uint64_t fs, net, scoped; };
+struct path_rule { uint64_t access; int32_t parent; } __attribute__((packed));
+enum {
+  EXECUTE = 1 << 0, WRITE_FILE = 1 << 1, READ_FILE = 1 << 2, READ_DIR = 1 << 3, REMOVE_DIR = 1 << 4, REMOVE_FILE = 1 << 5,
+  MAKE_CHAR = 1 << 6, MAKE_DIR = 1 << 7, MAKE_REG = 1 << 8, MAKE_SOCK = 1 << 9, MAKE_FIFO = 1 << 10, MAKE_BLOCK = 1 << 11,
+  MAKE_SYM = 1 << 12, REFER = 1 << 13, TRUNCATE = 1 << 14, IOCTL_DEV = 1 << 15,
+  ALL_FILES = (1 << 16) - 1,
+  OF_A_FILE = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV,
+  CONNECT_TCP = 1 << 1,
+  SCOPE_ABSTRACT = 1 << 0, SCOPE_SIGNAL = 1 << 1,
+  LEAST_ABI = 6,
+};
+
+static uint64_t rights_of(char kind) {
+  uint64_t readable = READ_FILE | READ_DIR;
+  switch (kind) {
+    case 'w': return ALL_FILES & ~(MAKE_CHAR | MAKE_BLOCK | IOCTL_DEV);
+    case 'd': return READ_FILE | WRITE_FILE | IOCTL_DEV;
+    case 'x': return readable | EXECUTE;
+    case 'l': return READ_DIR;
+    default: return readable;
+  }
+}
+
+static int make_ruleset(struct ruleset attr) {
+  return must(sys(landlock_create_ruleset, &attr, sizeof attr, 0), "landlock_create_ruleset");
+}
+
+static void allow_path(int ruleset, int place, uint64_t access) {
+  struct path_rule rule = {access, place};
+  must(sys(landlock_add_rule, ruleset, 1 /* LANDLOCK_RULE_PATH_BENEATH */, &rule, 0), "landlock_add_rule");
+}
+
+static void enter(int ruleset) {
+  must(sys(landlock_restrict_self, ruleset, 0), "landlock_restrict_self");
+  sys(close, ruleset);
+}
+
+static void check_kernel(void) {
+  long abi = sys(landlock_create_ruleset, NULL, 0, 1 /* LANDLOCK_CREATE_RULESET_VERSION */);
+  if (abi == -ENOSYS) fail("this kernel or container has no Landlock (landlock_create_ruleset)", abi);
+  if (abi < 0) fail("Landlock is switched off or refused (landlock_create_ruleset)", abi);
+  if (abi < LEAST_ABI) fail("Landlock is older than that of Linux 6.12: it cannot scope signals. Its ABI is less than 6 by", LEAST_ABI - abi);
+}
+
+/*
+ * Lets the launcher kill everything that it has started, and nothing else: signals from a domain reach only what is in it or in
+ * one below. Stops abstract UNIX sockets of the machine, which the broker would otherwise connect to on behalf of a command. All
+ * files stay open to the launcher and the broker: a domain without a rule for it refuses to move files between folders.
+ */
+static void enter_outer_domain(void) {
+  int ruleset = make_ruleset((struct ruleset){REFER, 0, SCOPE_ABSTRACT | SCOPE_SIGNAL});
+  int root = must(sys(openat, AT_FDCWD, "/", O_PATH | O_CLOEXEC, 0), "/");
+  allow_path(ruleset, root, REFER);
+  sys(close, root);
+  enter(ruleset);
+}
+
+/*
+ * Stops: every file that no order names, for reading, writing and executing; devices; signals and ptrace to processes outside;
+ * their memory and environment in /proc; TCP connections that the broker does not make. `places` are open descriptors.
+ */
+static void enter_inner_domain(const int *places) {
+  int ruleset = make_ruleset((struct ruleset){ALL_FILES, CONNECT_TCP, SCOPE_ABSTRACT | SCOPE_SIGNAL});
+  for (int i = 0; i < orders.rule_count; i++) {
+    if (places[i] < 0) continue;
+    struct statx seen;
+    must(sys(statx, places[i], "", AT_EMPTY_PATH, STATX_TYPE, &seen), orders.rules[i].path);
+    uint64_t rights = rights_of(orders.rules[i].kind);
+    allow_path(ruleset, places[i], (seen.stx_mode & S_IFMT) == S_IFDIR ? rights : rights & OF_A_FILE);
+  }
+  /* Programs open their own output by name: /dev/stderr. That of a program that is talked to is a socket, which has none. */
+  struct path_rule output = {READ_FILE | WRITE_FILE, 1};
+  sys(landlock_add_rule, ruleset, 1 /* LANDLOCK_RULE_PATH_BENEATH */, &output, 0);
+  enter(ruleset);
+}
+
+/*
+ * Opens the places that the command may use. Stops a place that was replaced, for example by a link to a home folder, since it
+ * was examined.
+ */
+static void open_places(int *places) {
+  for (int i = 0; i < orders.rule_count; i++) {
+    struct rule *rule = &orders.rules[i];
+    places[i] = must(sys(openat, AT_FDCWD, rule->path, O_PATH | O_CLOEXEC, 0), rule->path);
+    if (rule->ino == 0) continue;
+    struct statx seen;
+    must(sys(statx, places[i], "", AT_EMPTY_PATH, STATX_INO, &seen), rule->path);
+    uint64_t major = seen.stx_dev_major, minor = seen.stx_dev_minor;
+    /* As stat(2) has it. */
+    uint64_t dev = (minor & 0xff) | (major & 0xfff) << 8 | (minor & ~0xffULL) << 12 | (major & ~0xfffULL) << 32;
+    if (seen.stx_ino != rule->ino || dev != rule->dev) fail("replaced since the run began", 0);
+  }
+}
+
+/* Stops a folder that was replaced by a link: no name on the way may be one. `size` bytes of `path` count. */
+static long open_folder(int from, const char *path, size_t size) {
+  long folder = sys(openat, from, ".", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+  for (size_t at = 0; at < size && folder >= 0;) {
+    char name[256];
+    size_t n = 0;
+    while (at + n < size && path[at + n] != '/') n++;
+    if (n >= sizeof name) return -ENAMETOOLONG;
+    memcpy(name, path + at, n);
+    name[n] = 0;
+    long next = sys(openat, folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+    sys(close, folder);
+    folder = next;
+    for (at += n; at < size && path[at] == '/';) at++;
+  }
+  return folder;
+}
+
+static void go_to_folder(int root) {
+  const char *path = orders.folder ? orders.folder : "";
+  long folder = open_folder(root, path, strlen(path));
+  if (folder < 0 || sys(fchdir, folder) < 0) fail("the working directory is gone, or is behind a link", folder);
+  sys(close, folder);
+}
+
+static void limit(int what, uint64_t most) {
+  if (most == 0 && what != RLIMIT_CORE) return;
+  struct rlimit64 now, wanted = {most, most};
+  must(sys(prlimit64, 0, what, 0, &now), "prlimit64");
+  if (now.rlim_max < most) wanted.rlim_cur = wanted.rlim_max = now.rlim_max;
+  must(sys(prlimit64, 0, what, &wanted, 0), "prlimit64");
+}
+
+/* Stops a command that fills a disk with one file, uses up descriptors or numbers of processes, or dumps what it has read. */
+static void set_limits(void) {
+  limit(RLIMIT_CORE, 0);
+  limit(RLIMIT_FSIZE, orders.file_bytes);
+  limit(RLIMIT_NOFILE, orders.open_files);
+  limit(RLIMIT_NPROC, orders.processes);
+}
+
+/*
+ * A copy of a program in memory that may be executed but not read, so that the kernel lets nothing trace the process. Stops a
+ * command that takes over the shell of the script that it is in. The copy has no name: nobody can change its mode.
+ */
+static int unreadable_copy(const char *program) {
+  int from = must(sys(openat, AT_FDCWD, program, O_RDONLY | O_CLOEXEC, 0), program);
+  int to = must(sys(memfd_create, "shell", MFD_CLOEXEC | 0x10 /* MFD_EXEC */), "memfd_create");
+  long got;
+  while ((got = sys(sendfile, to, from, 0, 1 << 20)) > 0) continue;
+  must(got, program);
+  char path[64];
+  put_number(put_text(path, "/proc/self/fd/"), to);
+  int copy = must(sys(openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0), path);
+  must(sys(fchmod, copy, 0111), "fchmod");
+  sys(close, from);
+  sys(close, to);
+  return copy;
+}
+
+/* ---- The system call filter ---- */
+
+static struct sock_filter code[512];
+static int code_size;
+
+static void emit(uint16_t op, uint8_t yes, uint8_t no, uint32_t value) {
+  if (code_size == 512) fail("the filter is too long", 0);
+  code[code_size++] = (struct sock_filter){op, yes, no, value};
+}
+static void load(int offset) { emit(BPF_LD | BPF_W | BPF_ABS, 0, 0, offset); }
+/* The lower half of an argument; both processors are little-endian. */
+static void load_arg(int index) { load(offsetof(struct seccomp_data, args) + index * 8); }
+static void answer(uint32_t action) { emit(BPF_RET | BPF_K, 0, 0, action); }
+static void refuse(int error) { answer(SECCOMP_RET_ERRNO | error); }
+static void unless(uint32_t value, int error) {
+  emit(BPF_JMP | BPF_JEQ | BPF_K, 1, 0, value);
+  refuse(error);
+}
+static void refuse_if(uint32_t value, int error) {
+  emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, value);
+  refuse(error);
+}
+static void refuse_if_bit(uint32_t bits, int error) {
+  emit(BPF_JMP | BPF_JSET | BPF_K, 0, 1, bits);
+  refuse(error);
+}
+/* What follows is for one call, until `end`. */
+static int on(uint32_t call) {
+  load(offsetof(struct seccomp_data, nr));
+  emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, call);
+  return code_size;
+}
+static void end(int from) {
+  answer(SECCOMP_RET_ALLOW);
+  code[from - 1].jf = code_size - from;
+}
+
+/*
+ * Stops datagrams, each of which may carry an address that no filter can see, and all protocols but TCP. What a socket may reach is
+ * the broker's decision. The list of network interfaces can be read: many programs ask for it.
+ */
+static void filter_socket(int is_pair) {
+  int at = on(is_pair ? __NR_socketpair : __NR_socket);
+  enum { UNIX = 1, INET = 2, INET6 = 10, NETLINK = 16, STREAM = 1, SEQPACKET = 5 };
+  load_arg(0);
+  emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 6, UNIX);
+  load_arg(1);
+  emit(BPF_ALU | BPF_AND | BPF_K, 0, 0, 0xf);
+  emit(BPF_JMP | BPF_JEQ | BPF_K, 2, 0, STREAM);
+  emit(BPF_JMP | BPF_JEQ | BPF_K, 1, 0, SEQPACKET);
+  refuse(EPROTONOSUPPORT);
+  answer(is_pair ? SECCOMP_RET_ALLOW : SECCOMP_RET_USER_NOTIF);
+  if (!is_pair) {
+    emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 4, NETLINK);
+    load_arg(2);
+    unless(NETLINK_ROUTE, EPROTONOSUPPORT);
+    answer(SECCOMP_RET_ALLOW);
+    emit(BPF_JMP | BPF_JEQ | BPF_K, 2, 0, INET);
+    emit(BPF_JMP | BPF_JEQ | BPF_K, 1, 0, INET6);
+    refuse(EAFNOSUPPORT);
+    load_arg(1);
+    emit(BPF_ALU | BPF_AND | BPF_K, 0, 0, 0xf);
+    unless(STREAM, EPROTONOSUPPORT);
+    load_arg(2);
+    emit(BPF_JMP | BPF_JEQ | BPF_K, 2, 0, 0);
+    unless(IPPROTO_TCP, EPROTONOSUPPORT);
+    answer(SECCOMP_RET_USER_NOTIF);
+  } else {
+    refuse(EAFNOSUPPORT);
+  }
+  end(at);
+}
+
+static void refuse_option(uint32_t level, uint32_t name, int error) {
+  load_arg(1);
+  emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 3, level);
+  load_arg(2);
+  refuse_if(name, error);
+}
+
+/* Stops connections that are made by sending (TCP Fast Open), and options that change where a socket leads. */
+static void filter_sending(void) {
+  enum { FASTOPEN = 0x20000000, SOL_SOCK = 1, REUSEPORT = 15, BINDTODEVICE = 25, BINDTOIFINDEX = 62, TCP_REPAIR_ = 19, FASTOPEN_CONNECT = 30, ULP = 31 };
+  int at = on(__NR_sendto);
+  load_arg(3);
+  refuse_if_bit(FASTOPEN, EOPNOTSUPP);
+  end(at);
+  at = on(__NR_sendmsg);
+  load_arg(2);
+  refuse_if_bit(FASTOPEN, EOPNOTSUPP);
+  end(at);
+  at = on(__NR_sendmmsg);
+  load_arg(3);
+  refuse_if_bit(FASTOPEN, EOPNOTSUPP);
+  end(at);
+  at = on(__NR_setsockopt);
+  refuse_option(IPPROTO_TCP, FASTOPEN_CONNECT, ENOPROTOOPT);
+  refuse_option(IPPROTO_TCP, TCP_REPAIR_, EPERM);
+  refuse_option(IPPROTO_TCP, ULP, ENOPROTOOPT);
+  refuse_option(SOL_SOCK, BINDTODEVICE, EPERM);
+  refuse_option(SOL_SOCK, BINDTOIFINDEX, EPERM);
+  refuse_option(IPPROTO_IP, IP_OPTIONS, EPERM);
+  /* Stops a share in a port on which another program of the user listens. */
+  refuse_option(SOL_SOCK, REUSEPORT, ENOPROTOOPT);
+  end(at);
+}
+
+/* Stops what the kernel shares by name between all processes of a user, without files. */
+static void filter_ipc(void) {
+  static const int calls[] = {__NR_shmget, __NR_shmat, __NR_shmctl, __NR_msgget, __NR_msgsnd, __NR_msgrcv, __NR_msgctl,
+                              __NR_semget, __NR_semop, __NR_semtimedop, __NR_semctl, __NR_mq_open, __NR_mq_unlink};
+  for (unsigned i = 0; i < sizeof calls / sizeof *calls; i++) {
+    int at = on(calls[i]);
+    refuse(ENOSYS);
+    end(at);
+  }
+}
+
+/* Stops a command that slows down or limits processes outside, the runner among them: these need no signal and no ptrace. */
+static void filter_others(void) {
+  static const int first_is_pid[] = {__NR_prlimit64, __NR_sched_setaffinity, __NR_sched_setscheduler, __NR_sched_setparam, __NR_sched_setattr};
+  for (unsigned i = 0; i < sizeof first_is_pid / sizeof *first_is_pid; i++) {
+    int at = on(first_is_pid[i]);
+    load_arg(0);
+    unless(0, EPERM);
+    end(at);
+  }
+  int at = on(__NR_setpriority);
+  load_arg(0);
+  unless(0 /* PRIO_PROCESS */, EPERM);
+  load_arg(1);
+  unless(0, EPERM);
+  end(at);
+  at = on(__NR_ioprio_set);
+  load_arg(0);
+  unless(1 /* IOPRIO_WHO_PROCESS */, EPERM);
+  load_arg(1);
+  unless(0, EPERM);
+  end(at);
+}
+
+static void make_filter(void) {
+  load(offsetof(struct seccomp_data, arch));
+  emit(BPF_JMP | BPF_JEQ | BPF_K, 1, 0, THIS_PROCESSOR);
+  answer(SECCOMP_RET_KILL_PROCESS);
+#ifdef __x86_64__
+  /* The calls of x32, which no comparison matches. */
+  load(offsetof(struct seccomp_data, nr));
+  emit(BPF_JMP | BPF_JGE | BPF_K, 0, 1, 0x40000000);
+  refuse(ENOSYS);
+#endif
+  static const int brokered[] = {__NR_connect, __NR_bind, __NR_listen};
+  for (unsigned i = 0; i < sizeof brokered / sizeof *brokered; i++) {
+    int at = on(brokered[i]);
+    answer(SECCOMP_RET_USER_NOTIF);
+    end(at);
+  }
+  filter_socket(0);
+  filter_socket(1);
+  filter_sending();
+  filter_ipc();
+  filter_others();
+  answer(SECCOMP_RET_ALLOW);
+}
+
+struct program { uint16_t length; struct sock_filter *code; };
+
+static struct sock_filter shared[4096];
+static int shared_size;
+
+static void read_shared_filter(void) {
+  int file = must(sys(openat, AT_FDCWD, orders.filter, O_RDONLY | O_CLOEXEC, 0), orders.filter);
+  shared_size = must(sys(read, file, shared, sizeof shared), orders.filter);
+  if (!shared_size || shared_size == sizeof shared || shared_size % sizeof *shared) fail("the system call filter is malformed", 0);
+  sys(close, file);
+}
+
+/* The filter of the other sandboxes: parts of the kernel through which programs have escaped, set-id modes, namespaces. */
+static void install_shared_filter(void) {
+  struct program program = {shared_size / sizeof *shared, shared};
+  must(sys(seccomp, SECCOMP_SET_MODE_FILTER, 0, &program), "seccomp");
+}
+
+/* Returns the descriptor on which the broker is asked. A process has one such filter at most, so no command can add another. */
+static int install_broker_filter(void) {
+  make_filter();
+  struct program program = {code_size, code};
+  return must(sys(seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, &program),
+              "seccomp with user notification (a container may have a listener of its own)");
+}
+
+/* ---- The broker ---- */
+
+/*
+ * A socket of the command that has not been used yet. The broker has the same socket, and can connect it to an address that the
+ * command cannot change any more. It lets go of it as soon as it is used: a connection that somebody else has open is not closed.
+ */
+struct held { uint64_t inode; int socket; };
+enum { MOST_HELD = 256, MOST_LISTENERS = 4096 };
+static struct held held[MOST_HELD];
+static unsigned next_held;
+/* The sockets on which the command listens, by inode. */
+static uint64_t listeners[MOST_LISTENERS];
+static unsigned listener_count;
+
+static struct held *find_held(uint64_t inode) {
+  for (int i = 0; i < MOST_HELD; i++)
+    if (held[i].inode == inode && inode) return &held[i];
+  return NULL;
+}
+
+static void let_go(struct held *one) {
+  if (one == NULL || one->inode == 0) return;
+  sys(close, one->socket);
+  one->inode = 0;
+}
+
+static void answer_with(int notify, uint64_t id, long result, uint32_t flags) {
+  struct seccomp_notif_resp reply = {id, 0, result < 0 ? result : 0, flags};
+  sys(ioctl, notify, SECCOMP_IOCTL_NOTIF_SEND, &reply);
+}
+
+static void proc_path(char *to, uint32_t pid, const char *name) { put_text(put_number(put_text(to, "/proc/"), pid), name); }
+
+/* The inode of a socket of the command; 0 for anything else. */
+static uint64_t inode_of(uint32_t pid, int fd) {
+  char path[80], target[64] = {0};
+  if (fd < 0) return 0;
+  proc_path(path, pid, "/fd/");
+  put_number(path + strlen(path), fd);
+  long n = sys(readlinkat, AT_FDCWD, path, target, sizeof target - 1);
+  if (n < 10 || memcmp(target, "socket:[", 8)) return 0;
+  const char *at = target + 8;
+  return number(&at, 10);
+}
+
+/* Copies memory of the command, once: what is examined is what is used. */
+static long read_memory(uint32_t pid, uint64_t from, void *to, size_t size) {
+  char path[64];
+  proc_path(path, pid, "/mem");
+  long memory = sys(openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+  if (memory < 0) return -EACCES;
+  long got = sys(pread64, memory, to, size, from);
+  sys(close, memory);
+  return got == (long)size ? 0 : -EFAULT;
+}
+
+/*
+ * Makes a socket for the command, and keeps it as well. Its device is the loopback interface for good, since that takes a
+ * capability to change: nothing that is sent leaves the machine, and nothing from outside arrives.
+ */
+static void make_socket(int notify, const struct seccomp_notif *asked) {
+  enum { UNIX = 1, NONBLOCK = O_NONBLOCK, CLOEXEC = O_CLOEXEC };
+  int family = asked->data.args[0], type = asked->data.args[1], protocol = asked->data.args[2];
+  if (type & ~(0xf | NONBLOCK | CLOEXEC)) return answer_with(notify, asked->id, -EINVAL, 0);
+  long made = sys(socket, family, type | CLOEXEC, protocol);
+  if (made < 0) return answer_with(notify, asked->id, made, 0);
+  if (family != UNIX) {
+    long bound = sys(setsockopt, made, 1 /* SOL_SOCKET */, 25 /* SO_BINDTODEVICE */, "lo", 3);
+    if (bound < 0) {
+      sys(close, made);
+      return answer_with(notify, asked->id, -EACCES, 0);
+    }
+  }
+  struct statx seen;
+  sys(statx, made, "", AT_EMPTY_PATH, STATX_INO, &seen);
+  struct seccomp_notif_addfd add = {asked->id, SECCOMP_ADDFD_FLAG_SEND, made, 0, type & CLOEXEC ? O_CLOEXEC : 0};
+  long given = sys(ioctl, notify, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
+  if (given < 0) {
+    sys(close, made);
+    return answer_with(notify, asked->id, given, 0);
+  }
+  struct held *place = &held[next_held++ % MOST_HELD];
+  let_go(place);
+  *place = (struct held){seen.stx_ino, made};
+}
+
+static int is_listener(uint64_t inode) {
+  for (unsigned i = 0; i < listener_count; i++)
+    if (listeners[i] == inode) return 1;
+  return 0;
+}
+
+enum { NOT_OURS = -1, UNKNOWN = -2 };
+
+/* How many sockets of a family listen on a port; NOT_OURS if one of them is not the command's. The kernel may not say. */
+static int listening_of(uint8_t family, uint16_t port) {
+  static char text[8192];
+  struct { struct nlmsghdr head; struct inet_diag_req_v2 of; } request = {
+      {sizeof request, SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST | NLM_F_DUMP, 1, 0},
+      {family, IPPROTO_TCP, 0, 0, 1 << 10 /* TCP_LISTEN */, {.idiag_sport = port >> 8 | (port & 0xff) << 8}}};
+  long kernel = sys(socket, 16 /* AF_NETLINK */, 3 | O_CLOEXEC, NETLINK_SOCK_DIAG);
+  if (kernel < 0) return UNKNOWN;
+  int found = sys(sendto, kernel, &request, sizeof request) == sizeof request ? 0 : UNKNOWN;
+  for (int is_done = found < 0; !is_done;) {
+    long got = sys(recvfrom, kernel, text, sizeof text);
+    if (got <= 0) found = UNKNOWN, is_done = 1;
+    for (long at = 0; !is_done && at + (long)sizeof(struct nlmsghdr) <= got;) {
+      struct nlmsghdr *head = (void *)(text + at);
+      struct inet_diag_msg *socket = (void *)(head + 1);
+      if (head->nlmsg_type == NLMSG_DONE) is_done = 1;
+      else if (head->nlmsg_type != SOCK_DIAG_BY_FAMILY || head->nlmsg_len < sizeof *head) found = UNKNOWN, is_done = 1;
+      else if (!is_listener(socket->idiag_inode)) found = NOT_OURS, is_done = 1;
+      else found++;
+      at += (head->nlmsg_len + 3) & ~3U;
+    }
+  }
+  sys(close, kernel);
+  return found;
+}
+
+/* The same from a table of /proc, which takes milliseconds on a machine with much memory. */
+static int listening_in(const char *table, uint16_t port) {
+  static char text[65536 + 1];
+  long file = sys(openat, AT_FDCWD, table, O_RDONLY | O_CLOEXEC, 0);
+  if (file < 0) return 0;
+  int found = 0;
+  size_t kept = 0;
+  for (;;) {
+    long got = sys(read, file, text + kept, sizeof text - 1 - kept);
+    if (got <= 0) break;
+    size_t size = kept + got, line = 0;
+    for (size_t i = 0; i < size; i++) {
+      if (text[i] != '\n') continue;
+      text[i] = 0;
+      /* slot: address:port address:port state tx:rx timer:when retransmit uid timeout inode */
+      const char *at = text + line;
+      const char *fields[10];
+      int count = 0;
+      while (count < 10) {
+        while (*at == ' ') at++;
+        if (!*at) break;
+        fields[count++] = at;
+        while (*at && *at != ' ') at++;
+      }
+      line = i + 1;
+      if (count < 10 || fields[3][0] != '0' || fields[3][1] != 'A') continue;
+      const char *colon = fields[1];
+      while (*colon && *colon != ':') colon++;
+      colon++;
+      if (number(&colon, 16) != port) continue;
+      if (!is_listener(number(&fields[9], 10))) {
+        found = NOT_OURS;
+        goto done;
+      }
+      found++;
+    }
+    kept = size - line;
+    if (kept >= sizeof text - 1) break;
+    memcpy(text, text + line, kept);
+  }
+done:
+  sys(close, file);
+  return found;
+}
+
+/* Stops connections to services of the machine: all that listen on the port must be sockets of this command. */
+static int is_own_port(uint16_t port) {
+  int four = listening_of(2, port), six = listening_of(10, port);
+  if (four == UNKNOWN) four = listening_in("/proc/net/tcp", port);
+  if (six == UNKNOWN) six = listening_in("/proc/net/tcp6", port);
+  return four >= 0 && six >= 0 && four + six > 0;
+}
+
+static int is_open_port(uint16_t port) {
+  for (int i = 0; i < orders.port_count; i++)
+    if (orders.ports[i] == port) return 1;
+  return 0;
+}
+
+static uint16_t swapped(uint16_t value) { return value >> 8 | value << 8; }
+
+/* Whether an address may be connected to: 0, or the error to answer. `address` is a copy, and is made canonical. */
+static long check_internet(uint8_t *address, int size) {
+  struct sockaddr_in *four = (void *)address;
+  struct sockaddr_in6 *six = (void *)address;
+  uint32_t ip;
+  uint16_t port;
+  if (four->sin_family == 2) {
+    if (size < (int)sizeof *four) return -EINVAL;
+    memcpy(&ip, &four->sin_addr, 4);
+    port = swapped(four->sin_port);
+  } else {
+    static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff}, nothing[15] = {0};
+    const uint8_t *bytes = six->sin6_addr.in6_u.u6_addr8;
+    if (size < 24) return -EINVAL;
+    six->sin6_flowinfo = 0;
+    six->sin6_scope_id = 0;
+    port = swapped(six->sin6_port);
+    if (memcmp(bytes, mapped, 12) == 0) memcpy(&ip, bytes + 12, 4);
+    else if (memcmp(bytes, nothing, 15) == 0 && bytes[15] < 2) ip = 0;
+    else return -ENETUNREACH;
+  }
+  if (ip != 0 && (ip & 0xff) != 127) return -ENETUNREACH;
+  if (ip == 0x0100007f && is_open_port(port)) return 0;
+  return is_own_port(port) ? 0 : -ECONNREFUSED;
+}
+
+/* Whether a resolved path is in a place that the command can write to. */
+static int is_writable_place(const char *path) {
+  for (int i = 0; i < orders.rule_count; i++) {
+    const struct rule *rule = &orders.rules[i];
+    size_t n = strlen(rule->path);
+    if (rule->kind == 'w' && memcmp(path, rule->path, n) == 0 && path[n] == '/') return 1;
+  }
+  return 0;
+}
+
+/*
+ * Stops connections to sockets with a path outside: docker.sock, agents, databases. The socket is opened once, and connected to
+ * through its descriptor, which nothing can replace. Abstract ones are left to the outer domain.
+ */
+static long check_unix(uint32_t pid, uint8_t *address, int *size, int *opened) {
+  struct sockaddr_un *local = (void *)address;
+  if (*size <= 2) return -EINVAL;
+  if (local->sun_path[0] == 0) return 0;
+  char path[4096 + 64], real[4096];
+  address[*size] = 0;
+  if (local->sun_path[0] == '/') put_text(path, local->sun_path);
+  else {
+    proc_path(path, pid, "/cwd/");
+    put_text(path + strlen(path), local->sun_path);
+  }
+  long place = sys(openat, AT_FDCWD, path, O_PATH | O_CLOEXEC, 0);
+  if (place < 0) return place;
+  *opened = place;
+  char descriptor[64];
+  put_number(put_text(descriptor, "/proc/self/fd/"), place);
+  long n = sys(readlinkat, AT_FDCWD, descriptor, real, sizeof real - 1);
+  if (n <= 0) return -EACCES;
+  real[n] = 0;
+  if (!is_writable_place(real)) return -EACCES;
+  put_text(local->sun_path, descriptor);
+  *size = 2 + strlen(descriptor) + 1;
+  return 0;
+}
+
+struct poll { int fd; short events, revents; };
+enum { IN = 1, HANGUP = 0x10 | 8 };
+
+static int wait_for(struct poll *polled, int count, int milliseconds) {
+  int64_t time[2] = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
+  return sys(ppoll, polled, count, milliseconds < 0 ? NULL : time, NULL, 8);
+}
+
+/* Connects a socket of the command on its behalf. */
+static void connect_socket(int notify, const struct seccomp_notif *asked) {
+  uint8_t address[128 + 1] = {0};
+  int size = asked->data.args[2], opened = -1;
+  uint64_t inode = inode_of(asked->pid, asked->data.args[0]);
+  long result = -EINVAL;
+  if (size >= 2 && size <= 128) result = read_memory(asked->pid, asked->data.args[1], address, size);
+  if (result == 0) result = sys(ioctl, notify, SECCOMP_IOCTL_NOTIF_ID_VALID, &asked->id);
+  struct held *one = find_held(inode);
+  if (result == 0 && one == NULL) result = inode ? -EISCONN : -ENOTSOCK;
+  if (result == 0) {
+    uint16_t family;
+    memcpy(&family, address, 2);
+    result = family == 2 || family == 10 ? check_internet(address, size)
+             : family == 1               ? check_unix(asked->pid, address, &size, &opened)
+                                         : -EAFNOSUPPORT;
+  }
+  if (result == 0) {
+    long flags = sys(fcntl, one->socket, F_GETFL, 0);
+    if (flags & O_NONBLOCK) {
+      result = sys(connect, one->socket, address, size);
+      if (result == 0 || result == -EINPROGRESS) let_go(one);
+      answer_with(notify, asked->id, result, 0);
+    } else {
+      /* It may wait for as long as the other side lets it, while the broker has other work. */
+      long parent = sys(getpid);
+      long helper = start_process();
+      if (helper == 0) {
+        sys(prctl, PR_SET_PDEATHSIG, 9);
+        if (sys(getppid) != parent) sys(exit_group, 1);
+        answer_with(notify, asked->id, sys(connect, one->socket, address, size), 0);
+        sys(exit_group, 0);
+      }
+      if (helper < 0) answer_with(notify, asked->id, -EAGAIN, 0);
+      let_go(one);
+    }
+  } else {
+    answer_with(notify, asked->id, result, 0);
+  }
+  if (opened >= 0) sys(close, opened);
+}
+
+/* The command names the socket itself: it is bound to the loopback interface, and files are left to the inner domain. */
+static void bind_socket(int notify, const struct seccomp_notif *asked) {
+  let_go(find_held(inode_of(asked->pid, asked->data.args[0])));
+  answer_with(notify, asked->id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
+}
+
+/* From now on the command may connect to it. Every socket that it has is one that the broker has made. */
+static void listen_on(int notify, const struct seccomp_notif *asked) {
+  uint64_t inode = inode_of(asked->pid, asked->data.args[0]);
+  if (sys(ioctl, notify, SECCOMP_IOCTL_NOTIF_ID_VALID, &asked->id) == 0 && inode && !is_listener(inode)) {
+    listeners[listener_count % MOST_LISTENERS] = inode;
+    if (listener_count < MOST_LISTENERS) listener_count++;
+  }
+  let_go(find_held(inode));
+  answer_with(notify, asked->id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
+}
+
+struct message { void *name; uint32_t name_size; struct part { void *at; size_t size; } *parts; size_t part_count; void *control; size_t control_size; int flags; };
+struct rights { size_t size; int level, type, fd, padding; };
+
+static void send_descriptor(int socket, int fd) {
+  char byte = 0;
+  struct part part = {&byte, 1};
+  struct rights rights = {20, 1, 1 /* SCM_RIGHTS */, fd, 0};
+  struct message message = {0, 0, &part, 1, &rights, sizeof rights, 0};
+  must(sys(sendmsg, socket, &message, 0), "sendmsg");
+}
+
+static int receive_descriptor(int socket) {
+  char byte = 0;
+  struct part part = {&byte, 1};
+  struct rights rights = {0};
+  struct message message = {0, 0, &part, 1, &rights, sizeof rights, 0};
+  long got = sys(recvmsg, socket, &message, O_CLOEXEC);
+  return got == 1 && rights.size == 20 ? rights.fd : -1;
+}
+
+/* Kills what is in the domain, except the caller. A few rounds: something may have been in the middle of starting. */
+static void kill_domain(int rounds) {
+  for (int i = 0; i < rounds; i++) {
+    sys(kill, -1, 9);
+    if (i + 1 < rounds) wait_for(NULL, 0, 2);
+  }
+}
+
+/* Serves until the launcher is gone; `alive` is closed then. */
+static void be_broker(int asked_on, int alive) {
+  /* Helpers that have ended leave nothing behind. */
+  struct { void *handler; unsigned long flags; void *restorer; uint64_t mask; } ignore = {(void *)1, 0, 0, 0};
+  sys(rt_sigaction, 17 /* SIGCHLD */, &ignore, NULL, 8);
+  int notify = receive_descriptor(asked_on);
+  sys(close, asked_on);
+  struct poll polled[2] = {{alive, IN, 0}, {notify, IN, 0}};
+  for (;;) {
+    if (wait_for(polled, 2, -1) < 0) continue;
+    if (polled[0].revents) {
+      kill_domain(50);
+      sys(exit_group, 0);
+    }
+    if (polled[1].revents & IN) {
+      struct seccomp_notif asked;
+      memset(&asked, 0, sizeof asked);
+      if (sys(ioctl, notify, SECCOMP_IOCTL_NOTIF_RECV, &asked) < 0) continue;
+      if (asked.data.nr == __NR_socket) make_socket(notify, &asked);
+      else if (asked.data.nr == __NR_connect) connect_socket(notify, &asked);
+      else if (asked.data.nr == __NR_bind) bind_socket(notify, &asked);
+      else if (asked.data.nr == __NR_listen) listen_on(notify, &asked);
+      else answer_with(notify, asked.id, -ENOSYS, 0);
+    } else if (polled[1].revents) {
+      polled[1].fd = -1;
+    }
+  }
+}
+
+/* ---- The command, and the launcher ---- */
+
+static void be_command(char **argv, char **envp, const int *places, int root, int asked_on, int failures) {
+  report_to = failures;
+  sys(setsid);
+  go_to_folder(root);
+  int program = unreadable_copy(argv[0]);
+  if (program < 8) program = must(sys(fcntl, program, F_DUPFD_CLOEXEC, 8), "fcntl");
+  must(sys(dup3, orders.has_errors ? ERRORS : 1, 2, 0), "stderr");
+  set_limits();
+  enter_inner_domain(places);
+  install_shared_filter();
+  int notify = install_broker_filter();
+  send_descriptor(asked_on, notify);
+  /* Stops the command from answering its own questions, and from everything else that is open. */
+  must(sys(close_range, 3, ~0U, 4 /* CLOSE_RANGE_CLOEXEC */), "close_range");
+  uint64_t none = 0;
+  sys(rt_sigprocmask, 2 /* SIG_SETMASK */, &none, NULL, 8);
+  fail(argv[0], sys(execveat, program, "", argv, envp, AT_EMPTY_PATH));
+}
+
+/* Ends only once nothing is left: every orphan becomes a child of the launcher, and is reaped. */
+static void end_everything(void) {
+  int status;
+  for (;;) {
+    kill_domain(1);
+    long gone;
+    while ((gone = sys(wait4, -1, &status, 1 /* WNOHANG */, 0)) > 0) continue;
+    if (gone == -ECHILD) return;
+    wait_for(NULL, 0, 1);
+  }
+}
+
+static int is_kept(int folder, const char *name, const char *text) {
+  char found[8192];
+  size_t size = strlen(text);
+  struct statx seen;
+  long file = sys(openat, folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+  if (file < 0) return 0;
+  int is_same = size < sizeof found && sys(statx, file, "", AT_EMPTY_PATH, STATX_TYPE, &seen) == 0 &&
+                (seen.stx_mode & S_IFMT) == S_IFREG && sys(read, file, found, size + 1) == (long)size && !memcmp(found, text, size);
+  sys(close, file);
+  return is_same;
+}
+
+/* Gives the owner a folder back that the command has closed. Only the owner can have closed it, and that is our user. */
+static void reopen(int folder) {
+  char path[64];
+  struct statx seen;
+  put_number(put_text(path, "/proc/self/fd/"), folder);
+  if (sys(statx, folder, "", AT_EMPTY_PATH, STATX_MODE, &seen) < 0 || (seen.stx_mode & 0700) == 0700) return;
+  sys(fchmodat, AT_FDCWD, path, (seen.stx_mode & 07777) | 0700);
+}
+
+/*
+ * Stops a `.git` that leads git to what the command has planted: no mount covers it, so it is put back when nothing of the command
+ * is left, also if the runner has been killed. What is in its place goes first, which needs no space: a folder is moved aside, to
+ * a name that nobody can guess. Other commands may be at work there, so it is tried again. Where its folder is gone, so is the `.git`.
+ */
+static void put_back(int root, const char *path, const char *text) {
+  const char *name = path;
+  long folder = sys(fcntl, root, F_DUPFD_CLOEXEC, 0), error = 0, size = strlen(text);
+  for (const char *at = path; *at && folder >= 0; at++) {
+    if (*at != '/') continue;
+    reopen(folder);
+    long next = open_folder(folder, name, at - name);
+    sys(close, folder);
+    folder = next;
+    name = at + 1;
+  }
+  if (folder == -ENOENT || folder == -ENOTDIR || folder == -ELOOP) return;
+  must(folder, path);
+  for (int tries = 0; tries < 100; tries++) {
+    reopen(folder);
+    if (is_kept(folder, name, text)) {
+      sys(close, folder);
+      return;
+    }
+    if (sys(unlinkat, folder, name, 0) == -EISDIR) {
+      uint64_t random = 0;
+      char aside[64];
+      sys(getrandom, &random, sizeof random, 0);
+      put_number(put_text(aside, ".git-replaced-"), random);
+      sys(renameat2, folder, name, folder, aside, 1 /* RENAME_NOREPLACE */);
+    }
+    long file = error = sys(openat, folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (file < 0) continue;
+    error = sys(write, file, text, size);
+    sys(close, file);
+    if (error >= 0 && error != size) error = -ENOSPC;
+    if (error < 0) sys(unlinkat, folder, name, 0);
+  }
+  fail("a .git could not be put back", error);
+}
+
+static int launch(char **argv, char **envp) {
+  static int places[MOST_RULES];
+  check_kernel();
+  close_from(ERRORS + 1);
+  drop_capabilities();
+  no_new_privileges();
+  read_orders();
+  if (!orders.root || !orders.filter) fail("incomplete orders", 0);
+  if (!orders.has_errors) sys(close, ERRORS);
+  read_shared_filter();
+  open_places(places);
+  int root = must(sys(openat, AT_FDCWD, orders.root, O_PATH | O_DIRECTORY | O_CLOEXEC, 0), orders.root);
+  enter_outer_domain();
+  must(sys(prctl, PR_SET_CHILD_SUBREAPER, 1), "subreaper");
+  uint64_t all = ~0ULL, children = 1 << 16;
+  sys(rt_sigprocmask, 2 /* SIG_SETMASK */, &all, NULL, 8);
+  int reaped = must(sys(signalfd4, -1, &children, 8, O_CLOEXEC | O_NONBLOCK), "signalfd4");
+  int asking[2], alive[2], failures[2];
+  must(sys(socketpair, 1, 1 | O_CLOEXEC, 0, asking), "socketpair");
+  must(sys(pipe2, alive, O_CLOEXEC), "pipe2");
+  must(sys(pipe2, failures, O_CLOEXEC), "pipe2");
+
+  long broker = must(start_process(), "clone");
+  if (broker == 0) {
+    for (int fd = 0; fd < 5; fd++) sys(close, fd);
+    sys(close, alive[1]);
+    sys(close, asking[1]);
+    sys(close, failures[0]);
+    sys(close, failures[1]);
+    be_broker(asking[0], alive[0]);
+  }
+  long command = must(start_process(), "clone");
+  if (command == 0) be_command(argv, envp, places, root, asking[1], failures[1]);
+  sys(close, 0);
+  sys(close, 1);
+  sys(close, asking[0]);
+  sys(close, asking[1]);
+  sys(close, alive[0]);
+  sys(close, failures[1]);
+  for (int i = 0; i < orders.rule_count; i++) sys(close, places[i]);
+
+  int code = -1;
+  struct poll polled[3] = {{ORDERS, IN, 0}, {reaped, IN, 0}, {failures[0], IN, 0}};
+  while (code < 0) {
+    if (wait_for(polled, 3, -1) < 0) continue;
+    if (polled[2].revents) {
+      char text[5000];
+      long got = sys(read, failures[0], text, sizeof text);
+      if (got > 0) sys(write, 2, text, got);
+      else sys(write, 2, "started\n", 8);
+      polled[2].fd = -1;
+    }
+    /* Nothing is sent after the orders. */
+    if (polled[0].revents) code = 137;
+    if (!polled[1].revents) continue;
+    char signals[128 * 8];
+    sys(read, reaped, signals, sizeof signals);
+    int status;
+    long pid;
+    while ((pid = sys(wait4, -1, &status, 1 /* WNOHANG */, 0)) > 0) {
+      if (pid == broker) {
+        static const char ended[] = "launcher: the broker ended\n";
+        sys(write, 2, ended, sizeof ended - 1);
+        code = 125;
+      }
+      if (pid == command) code = status & 0x7f ? 128 + (status & 0x7f) : status >> 8 & 0xff;
+      if (pid == broker || pid == command) break;
+    }
+  }
+  end_everything();
+  for (int i = 0; i < orders.kept_count; i++) put_back(root, orders.kept[i].path, orders.kept[i].text);
+  return code;
+}
+
+__attribute__((used)) void begin(long *stack) {
+  long count = stack[0];
+  char **argv = (char **)(stack + 1), **envp = argv + count + 1;
+  if (count < 2) fail("usage: launcher PROGRAM [ARG...], with orders on descriptor 3", 0);
+  sys(exit_group, launch(argv + 1, envp));
+}

@@ -1,0 +1,165 @@
+/** Opens a sandbox by Landlock, for containers that refuse namespaces, or says what prevents it and how to fix that. */
+
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { dirname, join } from 'node:path';
+import { arch } from 'node:process';
+import { isWithin } from '../../../domain/changes/path.ts';
+import { shellWord } from '../../../domain/shell-word.ts';
+import { warning } from '../../../domain/warnings/warning.ts';
+import type { SandboxNetwork } from '../../../ports/network.ts';
+import { seccompProgram } from '../bubblewrap/filter/seccomp.ts';
+import { boundariesOf, examine, warningsAbout } from '../bubblewrap/open.ts';
+import { FEW_TRIES, ONE_TRY, proxyVariables } from '../bubblewrap/proxy-clients.ts';
+import { enforcedLimits } from '../command/limits.ts';
+import { OutputPipes } from '../command/output-pipe.ts';
+import { findShell } from '../command/shell.ts';
+import { entriesOf, readText, realPathOf, statOf } from '../host-files.ts';
+import { type OpenedSandbox, ownFolder, type SandboxOptions } from '../options.ts';
+import { commandEnvironment, gitConfig } from '../visible/environment.ts';
+import { cacheVariables } from '../visible/package-caches.ts';
+import { proveLandlock } from './probe.ts';
+import { rulesFor } from './rules.ts';
+import { findLauncher, type LandlockSetup, MAX_KEPT_BYTES, type PutBackFile } from './start.ts';
+
+/** A sandbox by Landlock; `above` is why there is none that contains more. */
+export async function openLandlock(options: SandboxOptions, above: string): Promise<OpenedSandbox> {
+  const launcher = findLauncher(arch);
+  const program = seccompProgram(arch);
+  if (launcher === null || program === null)
+    return { status: 'unavailable', reason: `There is no launcher for Landlock on ${arch}.` };
+  const obstacle = obstacleIn(options);
+  if (obstacle !== null) return { status: 'unavailable', reason: obstacle };
+  const { caches, ...withoutCaches } = options;
+  const made = await ownFolder(options);
+  // Sockets are compared by their paths without links.
+  const files = realPathOf(made) ?? made;
+  const seen = await examine(withoutCaches, files);
+  if (seen.status === 'refused') return seen;
+  const { toolchains, added } = seen;
+  const rules = await rulesFor(options, seen);
+  if (rules.status === 'refused') return rules;
+  const filter = join(files, 'seccomp');
+  await writeFile(filter, program, { mode: 0o600 });
+  const config = join(files, 'gitconfig');
+  await writeFile(config, gitConfig(options.root));
+  const proxy = options.network ? await listen(options.network) : null;
+  const pipes = new OutputPipes(files);
+  const proxied = proxy === null ? {} : proxyVariables([], proxy.port);
+  const { root, folder = '', sandboxGitDir, hostEnv } = options;
+  const variables = cacheVariables(
+    hostEnv,
+    added.map(({ at }) => at),
+  );
+  const setup: LandlockSetup = {
+    launcher,
+    shell: findShell(),
+    root: realPathOf(root) ?? root,
+    folder,
+    rules: [...rules.rules, { kind: 'r', path: config }],
+    kept: keptFiles(options),
+    filter,
+    proxyPort: proxy?.port ?? null,
+    env: {
+      ...commandEnvironment({
+        hostEnv,
+        path: toolchains.path,
+        home: files,
+        gitConfig: config,
+        toolchains: { ...toolchains.variables, ...variables },
+      }),
+      ...proxied,
+      ...(options.isNetworkClosed ? ONE_TRY : proxy === null ? {} : FEW_TRIES),
+      GIT_DIR: sandboxGitDir.gitDir,
+      GIT_WORK_TREE: root,
+    },
+    limits: enforcedLimits(options.limits, false),
+    writable: [root, sandboxGitDir.gitDir, files],
+    files,
+    pipes,
+  };
+  const proving = proveLandlock(setup);
+  options.onProving?.();
+  const proven = await proving;
+  const release = () => {
+    proxy?.server.close();
+    rules.close();
+  };
+  if (proven.status === 'failed') {
+    release();
+    pipes.close();
+    return { status: 'unavailable', reason: `Landlock cannot contain commands here: ${proven.failure}` };
+  }
+  const { sandbox } = proven;
+  const close = () => sandbox.close().finally(release);
+  const weaker = warning(
+    'WARN_SANDBOX_LANDLOCK',
+    `Commands are contained by Landlock alone: they see the names of all files and processes of this machine, and can change modes, owners and times of files that belong to their user. ${above}`,
+  );
+  const warnings = [weaker, ...(await warningsAbout(root, boundariesOf(options).homes))];
+  if (caches?.found.length)
+    warnings.push(warning('WARN_CACHE_MISSING', '--cache auto has no effect at level landlock.'));
+  const places = [
+    ...toolchains.mounts.map(({ at }) => ({ path: at, writable: false })),
+    ...added.map(({ at, writable }) => ({ path: at, writable })),
+  ];
+  return {
+    status: 'ok',
+    sandbox: { ...sandbox, close },
+    warnings,
+    shown: [{ path: '/usr', writable: false }, ...places, { path: root, writable: true }],
+  };
+}
+
+/** What is asked for and takes a namespace, or the git dir where commands could reach it, and how to move it; null for neither. */
+function obstacleIn({ root, sandboxGitDir, network, caches }: SandboxOptions): string | null {
+  const asked = network?.services.length ? '--service' : caches?.named.length ? '--cache' : null;
+  if (asked !== null) return `${asked} needs namespaces, and Landlock has none.`;
+  const dotGit = join(root, '.git');
+  const stats = statOf(dotGit);
+  // A fresh checkout of our own has an empty one, as a place for a mount.
+  if (stats === null || (stats.isDirectory() && entriesOf(dotGit)?.length === 0)) return null;
+  const places = [dirname(sandboxGitDir.objects), sandboxGitDir.gitDir].map(
+    (path) => realPathOf(path) ?? path,
+  );
+  if (stats.isFile() && !places.some((path) => isWithin(path, realPathOf(root) ?? root))) return null;
+  const [at, outside] = [root, `${root}.git`].map(shellWord);
+  return (
+    `Landlock could contain commands here, but cannot hide ${dotGit} from them. Move the git dir out of the work tree, ` +
+    `which leaves a file in its place: git -C ${at} init --separate-git-dir ${outside} && git --git-dir ${outside} config core.worktree ${at}`
+  );
+}
+
+/** What every `.git` that is a file says, that of the checkout and those of submodules, as it was before the first command. */
+function keptFiles({ root, sandboxGitDir }: SandboxOptions): LandlockSetup['kept'] {
+  const known = new Map<string, PutBackFile | null>();
+  return () => {
+    const nested = sandboxGitDir.nested.flatMap(({ path, dotGit }) =>
+      dotGit === 'file' ? [`${path}/.git`] : [],
+    );
+    return ['.git', ...nested].flatMap((path) => {
+      // Decided before the first command: what is there later may be a command's.
+      if (!known.has(path)) known.set(path, putBackFile(root, path));
+      return known.get(path) ?? [];
+    });
+  };
+}
+
+function putBackFile(root: string, path: string): PutBackFile | null {
+  const place = join(root, path);
+  const stats = statOf(place);
+  if (!stats?.isFile()) return null;
+  const text = stats.size > MAX_KEPT_BYTES ? null : readText(place);
+  if (text === null || !/^gitdir: [^\0\r\n]+\s*$/.test(text))
+    throw new Error(`${place} does not name a git dir.`);
+  return { path, text };
+}
+
+/** The proxy on a port of the machine's loopback interface, which commands may connect to. */
+async function listen(network: SandboxNetwork): Promise<{ server: Server; port: number }> {
+  const server = createServer({ allowHalfOpen: true }, (connection) => network.accept(connection));
+  server.listen(0, '127.0.0.1').unref();
+  await once(server, 'listening');
+  return { server, port: (server.address() as AddressInfo).port };
+}

@@ -1,0 +1,72 @@
+/** Has a sandbox by Landlock proven by one command that tries what it must not be able to do. */
+
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { dirname } from 'node:path';
+import { pid } from 'node:process';
+import { shellWord } from '../../../domain/shell-word.ts';
+import type { Sandbox } from '../../../ports.ts';
+import { type LandlockSetup, LauncherFailure, landlockSandbox } from './start.ts';
+
+const PROBE_MS = 30_000;
+const CONTAINED = 'contained\n';
+
+/** The sandbox if every assertion held, or what went wrong. */
+export async function proveLandlock(
+  setup: LandlockSetup,
+): Promise<{ status: 'ok'; sandbox: Sandbox } | { status: 'failed'; failure: string }> {
+  const { pipes, files, proxyPort } = setup;
+  const outsider = createServer((connection) => connection.destroy()).listen(0, '127.0.0.1');
+  await once(outsider, 'listening');
+  const { port } = outsider.address() as AddressInfo;
+  const sandbox = landlockSandbox({
+    ...setup,
+    folder: '',
+    env: { ...setup.env, LC_ALL: 'C', PATH: '/usr/bin:/bin' },
+    // The others are for the commands of the run.
+    pipes: { open: (onBytes) => pipes.open(onBytes), close: () => undefined },
+  });
+  const filters = Number(/^Seccomp_filters:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]);
+  const connects = (to: number) => `$BASH_PROGRAM -c ': < /dev/tcp/127.0.0.1/${to}' 2> /dev/null`;
+  const script = `
+    fail() { echo "$1"; exit 1; }
+    BASH_PROGRAM=${shellWord(setup.shell)}
+    if kill -0 ${pid} 2> /dev/null; then fail 'processes outside can be signalled'; fi
+    if (: < /proc/${pid}/environ) 2> /dev/null; then fail 'the runner can be read'; fi
+    if (: < /proc/$PPID/environ) 2> /dev/null; then fail 'the launcher can be read'; fi
+    if sh -c '(: < "/proc/$1/environ") 2> /dev/null' sh $$; then fail 'the shell of a command can be traced'; fi
+    if (: > ${shellWord(`${dirname(files)}/.patchsmith-probe`)}) 2> /dev/null; then fail 'files outside the work tree can be written'; fi
+    if (: < ${shellWord(setup.filter)}) 2> /dev/null; then fail 'the run directory can be read'; fi
+    filtered=; unprivileged=
+    while read -r name value; do
+      case "$name" in Seccomp_filters:) filtered=$value ;; NoNewPrivs:) unprivileged=$value ;; esac
+    done < /proc/self/status
+    [ "$filtered$unprivileged" = ${filters + 2}1 ] || fail 'the system call filter is missing'
+    case "$BASH_PROGRAM" in
+      *bash)
+        if ${connects(port)}; then fail 'services of the machine can be reached'; fi
+        ${proxyPort === null ? '' : `${connects(proxyPort)} || fail 'the proxy cannot be reached'`}
+        ;;
+    esac
+    (: > "$TMPDIR/probe") || fail 'nothing can be written'
+    echo contained`;
+  try {
+    const { end, output } = await sandbox.run({
+      script,
+      timeoutMs: PROBE_MS,
+      signal: new AbortController().signal,
+    });
+    if (end.timedOut)
+      return { status: 'failed', failure: `the probe took longer than ${PROBE_MS / 1000} s.` };
+    const said = `${output.head}${output.tail}`;
+    if (said === CONTAINED) return { status: 'ok', sandbox: landlockSandbox(setup) };
+    return { status: 'failed', failure: `${said.trim() || 'the probe did not run'}.` };
+  } catch (error) {
+    if (error instanceof LauncherFailure) return { status: 'failed', failure: `${error.message}.` };
+    throw error;
+  } finally {
+    outsider.close();
+    await sandbox.close();
+  }
+}

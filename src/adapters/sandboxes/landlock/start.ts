@@ -1,0 +1,244 @@
+/**
+ * Commands in Landlock domains, without namespaces. Each has a launcher, which starts, brokers and ends it: native/launcher.c, built for
+ * each processor by scripts/build-launcher.sh.
+ */
+
+import { spawn } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import type { Duplex, Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { isWithin } from '../../../domain/changes/path.ts';
+import type { EnforcedLimits } from '../../../domain/run/limits.ts';
+import type { Sandbox, SandboxCommand } from '../../../ports.ts';
+import type { FilteredArch } from '../bubblewrap/filter/system-calls.ts';
+import type { ForeignDescriptors } from '../command/descriptors.ts';
+import { kernelLimits } from '../command/limits.ts';
+import { OutputCapture } from '../command/output-capture.ts';
+import type { PipeSource } from '../command/output-pipe.ts';
+import { asFirstVictim, identify } from '../command/process-table.ts';
+import { openLifecycle } from '../command/sandbox-lifecycle.ts';
+import { exitOf, type ScriptPlace, scriptCommand, withScript } from '../command/shell.ts';
+import { type ContainedProcess, type ExitStatus, superviseCommand } from '../command/supervise-command.ts';
+import { converse } from '../command/talk.ts';
+import { usageInNamespace } from '../command/usage.ts';
+import { withTimeout } from '../command/with-timeout.ts';
+import { orMissing, readText, statOf } from '../host-files.ts';
+
+/** A place that commands may use, and how (`rights_of` in native/launcher.c). Without numbers, it is whatever is there. */
+export interface LandlockRule {
+  readonly kind: 'l' | 'r' | 'x' | 'w' | 'd';
+  readonly path: string;
+  readonly dev?: bigint;
+  readonly ino?: bigint;
+}
+
+/** A small file of the work tree that every command leaves as it was: a `.git` that says where the git dir is. */
+export interface PutBackFile {
+  /** Relative to the root. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** What the commands of one sandbox are started with. */
+export interface LandlockSetup {
+  readonly launcher: string;
+  readonly shell: string;
+  readonly root: string;
+  /** Commands start in this folder of it. */
+  readonly folder: string;
+  readonly rules: readonly LandlockRule[];
+  readonly kept: () => readonly PutBackFile[];
+  /** The file with the system call filter that all sandboxes share. */
+  readonly filter: string;
+  /** Of the loopback interface; commands may connect to it. */
+  readonly proxyPort: number | null;
+  readonly env: Readonly<Record<string, string>>;
+  readonly limits: EnforcedLimits;
+  readonly writable: readonly string[];
+  /** A private folder, removed with the sandbox. */
+  readonly files: string;
+  readonly pipes: PipeSource;
+}
+
+/** The launcher could not contain the command; the message says why. */
+export class LauncherFailure extends Error {
+  override readonly name = 'LauncherFailure';
+}
+
+const ORDERS_FD = 3;
+const ERRORS_FD = 4;
+/** What the launcher says once the command runs. */
+const STARTED = 'started\n';
+const WORDS_MS = 2_000;
+/** Of a file that says where a git dir is. */
+export const MAX_KEPT_BYTES = 8_000;
+/** It ends thousands of processes one at a time, which takes a while on a busy machine. */
+const KILL_MS = 30_000;
+
+/** A sandbox in which a launcher contains each command. */
+export function landlockSandbox(setup: LandlockSetup): Sandbox {
+  let running = 0;
+  return openLifecycle(
+    { level: 'landlock', ...setup },
+    async (command, { path, pipes, foreign, watchdog }) => {
+      const own = { home: `${path}-home`, tmp: `${path}-tmp` };
+      running += 1;
+      try {
+        await Promise.all(Object.values(own).map((folder) => mkdir(folder, { mode: 0o700 })));
+        return await withScript(command.script, path, (script) =>
+          superviseCommand(
+            (onBytes) => start(setup, { command, pipes, foreign, script, own, onBytes }),
+            command,
+            watchdog,
+          ),
+        );
+      } finally {
+        // Nothing of the command is left, and no other may enter them.
+        running -= 1;
+        if (running === 0) for (const file of setup.kept()) await putBack(setup.root, file);
+        await Promise.all(Object.values(own).map(removeFolder));
+      }
+    },
+  );
+}
+
+interface Start {
+  readonly command: Pick<SandboxCommand, 'isStrict' | 'env' | 'talk'>;
+  readonly pipes: PipeSource;
+  readonly foreign: ForeignDescriptors;
+  readonly script: ScriptPlace;
+  /** Folders of this command alone. */
+  readonly own: { readonly home: string; readonly tmp: string };
+  readonly onBytes: (bytes: Uint8Array) => void;
+}
+
+async function start(setup: LandlockSetup, given: Start): Promise<ContainedProcess> {
+  const { command, pipes, foreign, script, own, onBytes } = given;
+  const { talk, isStrict = false } = command;
+  const orders = ordersFor(setup, given);
+  const merged = talk === undefined ? await pipes.open(onBytes) : null;
+  const stdio = foreign.withNothingElse([
+    ...(merged === null ? (['pipe', 'pipe'] as const) : (['ignore', merged.writer] as const)),
+    ...(['pipe', 'pipe', merged === null ? 'pipe' : 'ignore'] as const),
+  ]);
+  const line = scriptCommand({ program: setup.shell, name: setup.shell, isStrict }, script);
+  const env = { ...setup.env, HOME: own.home, TMPDIR: own.tmp, ...command.env };
+  const child = asFirstVictim(() => spawn(setup.launcher, line, { stdio, env, cwd: '/', detached: true }));
+  merged?.closeWriter();
+  const ended = exitOf(child);
+  const words = new OutputCapture({ head: 4_000, tail: 1_000 });
+  const said = child.stdio[2] as Readable;
+  said.on('data', (chunk: Buffer) => words.write(chunk));
+  const lifeline = child.stdio.at(ORDERS_FD) as Duplex;
+  lifeline.on('error', () => lifeline.destroy());
+  lifeline.write(orders);
+  const launcher = identify(child.pid ?? 0);
+  const streams = () => ({
+    stdin: child.stdio[0] as Writable,
+    stdout: child.stdio[1] as Readable,
+    stderr: child.stdio.at(ERRORS_FD) as Readable,
+  });
+  return {
+    exited: ended.then(async (exit): Promise<ExitStatus> => {
+      if (!said.closed) await withTimeout(WORDS_MS, once(said, 'close'));
+      const text = words.excerpt().head;
+      if (text !== STARTED && exit.signal === null)
+        throw new LauncherFailure(text.replace(STARTED, '').trim() || 'The launcher said nothing.');
+      return exit;
+    }),
+    output: merged === null && talk !== undefined ? converse(talk, streams()) : (merged?.output as Readable),
+    usage: (look) => (launcher === null ? null : usageInNamespace(launcher, look)),
+    async killAll() {
+      // It kills and reaps whatever it has started, and ends after that.
+      lifeline.destroy();
+      const gone = ended.catch(() => null);
+      if (
+        (await withTimeout(
+          KILL_MS,
+          gone.then(() => true),
+        )) === true
+      )
+        return;
+      // Its broker takes over.
+      child.kill('SIGKILL');
+      await gone;
+    },
+  };
+}
+
+/** In the format of `read_orders` in native/launcher.c. */
+function ordersFor(setup: LandlockSetup, { command, script, own }: Start): string {
+  const { rules, root, folder, filter, proxyPort, limits, kept } = setup;
+  const all: LandlockRule[] = [
+    ...rules,
+    ...Object.values(own).map((path): LandlockRule => ({ kind: 'w', path })),
+    ...(script.by === 'file' ? [{ kind: 'r', path: script.path } as const] : []),
+  ];
+  const { fileBytes, openFiles, processes } = kernelLimits(limits);
+  const lines = [
+    ...all.map(({ kind, path, dev = 0n, ino = 0n }) => `${kind}${dev}:${ino}:${path}`),
+    `c${root}`,
+    `f${folder}`,
+    `s${filter}`,
+    ...(proxyPort === null ? [] : [`p${proxyPort}`]),
+    `b${fileBytes}`,
+    `o${openFiles}`,
+    `n${processes ?? 0}`,
+    ...(command.talk === undefined ? [] : ['e']),
+    // Last: their texts are of the work tree, and no order may follow one.
+    ...kept().flatMap(({ path, text }) => [`g${path}`, `k${text}`]),
+  ];
+  // A NUL ends an order.
+  if (lines.some((line) => line.includes('\0'))) throw new Error('A path of the sandbox contains a NUL.');
+  return [...lines, ''].map((one) => `${one}\0`).join('');
+}
+
+/**
+ * The launcher has put it back already, unless another command was at work there, or it was killed. Now nothing is: paths are safe.
+ * What cannot be written again is at least removed.
+ */
+async function putBack(root: string, { path, text }: PutBackFile): Promise<void> {
+  const place = join(root, path);
+  const folder = dirname(place);
+  for (let at = root; isWithin(folder, at); at = join(at, relative(at, folder).split('/')[0] ?? '')) {
+    const stats = statOf(at);
+    if (!stats?.isDirectory()) return;
+    if ((stats.mode & 0o700) !== 0o700) await chmod(at, (stats.mode & 0o7777) | 0o700);
+    if (at === folder) break;
+  }
+  const stats = statOf(place);
+  if (stats?.isFile() && stats.size <= MAX_KEPT_BYTES && readText(place) === text) return;
+  const aside = `${place}-${randomUUID()}`;
+  if (stats !== null) await rename(place, aside);
+  await rm(aside, { recursive: true, force: true }).catch(() => undefined);
+  await writeFile(place, text, { flag: 'wx', mode: 0o644 });
+}
+
+async function removeFolder(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true, maxRetries: 1 }).catch(() => undefined);
+}
+
+/** SHA-256 of what that script makes. */
+const HASHES: Readonly<Record<FilteredArch, string>> = {
+  x64: '2b7cbdf5fe4180113438d7c6d10050473ad4f3c48b7286a1302117ad49acb7ca',
+  arm64: 'c5039b1ab32afcc92c7ffb0a789780ad1f2e9e3a2d020fecc2e611bb153ba346',
+};
+
+/** Beside the bundle, and where the sources have it. */
+const PLACES = ['./launcher/', '../../../../dist/launcher/'];
+
+/** Its path; null if there is none for this processor, or it is not the one that belongs to this version. */
+export function findLauncher(arch: string): string | null {
+  const hash = arch === 'x64' || arch === 'arm64' ? HASHES[arch] : null;
+  const paths = PLACES.map((place) => fileURLToPath(new URL(`${place}linux-${arch}`, import.meta.url)));
+  return paths.find((path) => hash !== null && sha256(path) === hash) ?? null;
+}
+
+function sha256(path: string): string | null {
+  const bytes = orMissing(() => readFileSync(path));
+  return bytes && createHash('sha256').update(bytes).digest('hex');
+}
