@@ -29,7 +29,7 @@ export function actionPage(): string {
     ABOUT,
     `## The action's own inputs\n\n${inputTable(own)}`,
     SETTINGS,
-    `## Outputs\n\n${outputTable()}`,
+    `## Outputs\n\n[action.yml](../action.yml) says what each holds: ${outputNames()}.`,
     ENDINGS,
   ];
   return `${parts.join('\n\n')}\n`;
@@ -43,9 +43,11 @@ function inputTable(inputs: readonly ActionInput[]): string {
   return ['| input | meaning |', '|---|---|', ...rows].join('\n');
 }
 
-function outputTable(): string {
-  const rows = Object.entries(OUTPUTS).map(([name, meaning]) => `| \`${name}\` | ${cell(meaning)} |`);
-  return ['| output | meaning |', '|---|---|', ...rows].join('\n');
+/** What each of them holds stands in action.yml. */
+function outputNames(): string {
+  return Object.keys(OUTPUTS)
+    .map((name) => `\`${name}\``)
+    .join(', ');
 }
 
 function cell(text: string): string {
