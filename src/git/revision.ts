@@ -49,9 +49,12 @@ export async function askHead(ask: (...args: string[]) => Promise<GitAnswer>): P
   return { commit: said(commit), branchRef: said(branch) };
 }
 
-/** What is checked out now in the work tree at `root`. */
-export function headOf(root: string, env: UserEnvironment): Promise<CheckedOutHead> {
-  return askHead((...args) => askGit({ cwd: root, env: userGitEnvironment(env), args }));
+/** What is checked out now in the work tree at `root`; before the first commit, nothing. Asks one question. */
+export async function headOf(root: string, env: UserEnvironment): Promise<CheckedOutHead> {
+  const args = ['rev-parse', '--revs-only', 'HEAD', '--symbolic-full-name', 'HEAD'];
+  const { stdout } = await askGit({ cwd: root, env: userGitEnvironment(env), args });
+  const [commit = '', ref = ''] = stdout.toString('utf8').split('\n');
+  return { commit: commit || null, branchRef: ref.startsWith('refs/') ? ref : null };
 }
 
 /** A tree without entries, which every repository has. */

@@ -152,8 +152,13 @@ export function placesOf(runId: string, env: RunDirectoryRequest['env']): string
 
 /** Whether a folder is this user's own, or does not exist yet. */
 function mayHoldRuns(folder: string): boolean {
-  const stat = lstatSync(folder, { throwIfNoEntry: false });
-  return stat === undefined || (stat.isDirectory() && stat.uid === process.getuid?.());
+  try {
+    const stat = lstatSync(folder, { throwIfNoEntry: false });
+    return stat === undefined || (stat.isDirectory() && stat.uid === process.getuid?.());
+  } catch (error) {
+    if (isSystemError(error)) return false;
+    throw error;
+  }
 }
 
 /** The place of a new run: the first that can be written, or else simply the first. */

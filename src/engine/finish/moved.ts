@@ -1,38 +1,47 @@
 /** What people and other programs moved in the repository while the run worked. Commands of the run cannot: they do not reach it. */
 
+import { join } from 'node:path';
 import { START_INDEX } from '../../adapters/workspace/tree/start-index.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
+import { readRegularFile } from '../../files/regular-file.ts';
 import type { CheckedOutHead, Checkout } from '../../git/checkout-layout.ts';
 import { askGit } from '../../git/git.ts';
+import { MAX_INDEX_BYTES } from '../../git/repository-file.ts';
 import { headOf } from '../../git/revision.ts';
 import { type UserEnvironment, userGitEnvironment } from '../../git/user-settings.ts';
 
 /** Null if HEAD and index are what they were when `checkout` was found; `shadowDir` holds the index of then. */
 export async function movedWarning(
-  { root, head }: Checkout,
+  { root, gitDir, head }: Checkout,
   shadowDir: string,
   env: UserEnvironment,
 ): Promise<Warning | null> {
-  const staged = async (index: Readonly<Record<string, string>>) => {
-    const git = { cwd: root, env: { ...userGitEnvironment(env), ...index } };
-    return (await askGit({ ...git, args: ['ls-files', '--stage', '-z'] })).stdout;
+  const indexes = [join(gitDir, 'index'), join(shadowDir, START_INDEX)];
+  const staged = (index: string) => {
+    const git = { cwd: root, env: { ...userGitEnvironment(env), GIT_INDEX_FILE: index } };
+    return askGit({ ...git, args: ['ls-files', '--stage', '-z'] });
   };
-  const [now, before, after] = await Promise.all([
-    headOf(root, env),
-    staged({ GIT_INDEX_FILE: `${shadowDir}/${START_INDEX}` }),
-    staged({}),
-  ]);
+  const isSame = ([one, other]: readonly Buffer[]) => other !== undefined && one?.equals(other);
+  // An index that differs may only have other stats.
+  const isStaged =
+    !isSame(indexes.map(bytesOf)) &&
+    !isSame((await Promise.all(indexes.map(staged))).map(({ stdout }) => stdout));
+  const now = await headOf(root, env);
+  const isAt = now.commit === head.commit && (now.commit === null || now.branchRef === head.branchRef);
   const moved = [
-    ...(now.commit === head.commit && now.branchRef === head.branchRef
-      ? []
-      : [`HEAD from ${named(head)} to ${named(now)}`]),
-    ...(before.equals(after) ? [] : ['the index']),
+    ...(isAt ? [] : [`HEAD from ${named(head)} to ${named(now)}`]),
+    ...(isStaged ? ['the index'] : []),
   ];
   if (moved.length === 0) return null;
   return warning(
     'WARN_HEAD_MOVED',
     `Something outside the run moved ${moved.join(' and ')} while it worked. The patch still applies to where it began.`,
   );
+}
+
+function bytesOf(file: string): Buffer {
+  const read = readRegularFile(file, MAX_INDEX_BYTES);
+  return read.status === 'ok' ? read.bytes : Buffer.alloc(0);
 }
 
 function named({ commit, branchRef }: CheckedOutHead): string {

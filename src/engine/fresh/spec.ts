@@ -1,17 +1,21 @@
 /** How a new run begins: with a plan and the principles, a baseline, and the commands that run before the work. */
 
 import { join } from 'node:path';
+import { findProgram } from '../../adapters/sandboxes/command/shell.ts';
+import { searchPath } from '../../adapters/sandboxes/visible/toolchains.ts';
 import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import { beginWorkspace } from '../../adapters/workspace/open.ts';
 import { absolutePath } from '../../domain/changes/path.ts';
+import { orientation } from '../../domain/conversation/orientation.ts';
+import type { Environment } from '../../domain/environment.ts';
 import { usageError } from '../../domain/run/outcome.ts';
+import type { Sandbox } from '../../ports.ts';
 import { whyNotRunnable } from '../open/preflight.ts';
 import { modelChoiceOf, openProvider, openUnasked, preloadProvider } from '../open/provider.ts';
 import { whyNoSetupEnv, whyNotInSandbox } from '../open/setup-secrets.ts';
 import { type Stopped, stopped } from '../ready.ts';
 import type { Admitted, Located, RunSpec } from '../run-spec.ts';
 import type { Session } from '../session.ts';
-import { beginOrientation } from './orientation.ts';
 import { hostsOf, type PlacedRun, settleFresh, taskPart } from './settle.ts';
 import { readTask } from './task.ts';
 
@@ -100,4 +104,45 @@ async function admit(place: Omit<PlacedRun, 'task'>): Promise<Admitted | Stopped
       return hopeless;
     },
   };
+}
+
+/** Programs that are worth naming where they are on PATH. */
+const PROGRAMS =
+  'git node npm pnpm yarn bun deno python3 pip uv go cargo java mvn gradle ruby bundle php composer dotnet make cmake gcc';
+
+/**
+ * Begins to examine the working directory, without executing anything from it. What it returns gives the text of `orientation`,
+ * which is empty if nothing is known.
+ */
+function beginOrientation(
+  folder: string,
+  env: Environment,
+): (opened: { sandbox: Sandbox; hosts: readonly string[] }) => Promise<string> {
+  const looking = lookAt(folder);
+  // Errors are reported at the end.
+  looking.catch(() => undefined);
+  return async ({ sandbox, hosts }) => {
+    const { survey, files } = await looking;
+    const path = searchPath(env);
+    return orientation({
+      files,
+      project: survey.project && {
+        ecosystem: survey.ecosystem?.name ?? '',
+        manager: survey.project.manager.text,
+        test: survey.project.test?.text ?? null,
+        lint: survey.project.lint?.text ?? null,
+        build: survey.project.build?.text ?? null,
+      },
+      programs: PROGRAMS.split(' ').filter((name) => findProgram(name, path) !== null),
+      hosts: sandbox.level === 'none' ? null : hosts,
+    });
+  };
+}
+
+/** Loaded while the sandbox is being opened. */
+async function lookAt(folder: string) {
+  const { surveyRepository, trackedFiles } = await import('../../adapters/survey/survey.ts');
+  const tracked = trackedFiles(folder);
+  const [survey, files] = await Promise.all([surveyRepository(folder, () => tracked), tracked]);
+  return { survey, files };
 }

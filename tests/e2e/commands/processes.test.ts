@@ -31,7 +31,7 @@ test('after the last answer a run of one edit starts what its patch and the proo
   });
   expect(end.exitCode, end.stderr).toBe(0);
   expect(started.slice(before).map(nameOf).sort()).toEqual([
-    // Two looks at the work tree, the patch with its proof, the history, and what a copy of the run directory needs.
+    // Two looks at the work tree, the patch with its proof, the history, what a copy of the run directory needs, and where HEAD is.
     ...['git apply', 'git cat-file', 'git cat-file', 'git cat-file', 'git cat-file', 'git diff-files'],
     ...[
       'git diff-tree',
@@ -41,7 +41,7 @@ test('after the last answer a run of one edit starts what its patch and the proo
       'git ls-tree',
       'git pack-objects',
     ],
-    ...['git read-tree', 'git update-index', 'git write-tree', 'git write-tree'],
+    ...['git read-tree', 'git rev-parse', 'git update-index', 'git write-tree', 'git write-tree'],
   ]);
 });
 
@@ -74,7 +74,7 @@ test('a run in the sandbox starts few programs before its first request, and few
     asRoot ? ['find', 'mkfifo', 'nsenter', 'perl', 'unshare'] : ['bwrap', 'find', 'mkfifo', 'perl'],
   );
   expect(before.filter((name) => name.startsWith('git ')).length).toBeLessThanOrEqual(12);
-  expect(started.slice(atLast)).toHaveLength(16);
+  expect(started.slice(atLast)).toHaveLength(17);
 });
 
 test('a run that is alone does not look for others to remove', async () => {

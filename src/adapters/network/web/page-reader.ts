@@ -16,7 +16,6 @@ import { addressMeaning, codeOf, lookupAmong } from '../gate.ts';
 import { loginFor } from '../proxy-login.ts';
 import { addressKind } from '../public-address.ts';
 import type { Upstream } from '../upstream.ts';
-import { firstBytes } from './first-bytes.ts';
 import { type MarkdownOf, mediaType, pageText, type TextMaking } from './page-text.ts';
 
 /** Bytes of an answer after decompression. */
@@ -244,4 +243,19 @@ function quoted(text: string): string {
 
 function refused(reason: FailedRead['reason'], message: string): FailedRead {
   return { status: 'failed', reason, message };
+}
+
+/** At most `max` bytes of the body; the rest is not read. */
+async function firstBytes(
+  body: AsyncIterable<Uint8Array> | null,
+  max: number,
+): Promise<{ bytes: Uint8Array; isCut: boolean }> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of body ?? []) {
+    pieces.push(piece);
+    length += piece.length;
+    if (length > max) break;
+  }
+  return { bytes: Buffer.concat(pieces).subarray(0, max), isCut: length > max };
 }
