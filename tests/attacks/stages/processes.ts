@@ -166,7 +166,7 @@ export const RESOURCES: Stage = {
       ),
       20,
       // As root, nothing but the watch is between it and the machine, which has no time for other tests meanwhile.
-      { lite: 'untried', none: 'untried' },
+      { lite: 'untried', landlock: 'untried', none: 'untried' },
     ),
     byLimit(
       'memory',
