@@ -151,7 +151,7 @@ function putBackFile(root: string, path: string): PutBackFile | null {
   const stats = statOf(place);
   if (!stats?.isFile()) return null;
   const text = stats.size > MAX_KEPT_BYTES ? null : readText(place);
-  if (text === null || !/^gitdir: [^\0\r\n]+\s*$/.test(text))
+  if (text === null || !/^gitdir: [^\0\r\n]+\n?$/.test(text))
     throw new Error(`${place} does not name a git dir.`);
   return { path, text };
 }
