@@ -102,9 +102,9 @@ test('a .git that is a symbolic link is refused when a sandbox is required, and 
   const { root } = place;
   const linked = { ...place, root: tempFolder() };
   symlinkSync(join(root, '.git'), join(linked.root, '.git'));
-  expect(await tryToOpen(linked, 'required', process.env)).toEqual({
+  expect(await tryToOpen(linked, 'required', process.env)).toMatchObject({
     status: 'unavailable',
-    reason: `${linked.root}/.git is a symbolic link: the sandbox cannot cover it. Make it a folder, or a file that says gitdir.`,
+    reason: expect.stringContaining(`${linked.root}/.git is a symbolic link: the sandbox cannot cover it.`),
   });
   const { sandbox, warnings } = await open(linked, 'auto');
   expect([sandbox.level, warnings]).toEqual([
