@@ -231,7 +231,7 @@ const UNSAID_LIMIT_S = 60;
 /** Longest wait for a rate limit. */
 const MAX_LIMIT_S = 120;
 
-/** Pause before the next try, in seconds; null if there is none. `tries` counts the pauses of this kind before. */
+/** Seconds to wait before the next try; null for no further try. `tries` counts the pauses of this kind before. */
 function secondsBefore(passing: Passing, tries: number): number | null {
   switch (passing.kind) {
     case 'outage':

@@ -10,7 +10,7 @@ import type { SandboxNetwork } from '../../ports/network.ts';
 import type { SandboxGitDir } from '../../ports/workspace.ts';
 import type { Sandbox } from '../../ports.ts';
 
-/** `required`: bubblewrap or nothing. `auto`: bubblewrap, otherwise none, with a loud warning. `off`: none. */
+/** `required`: contained at one of the levels, or refused. `auto`: otherwise none, with a loud warning. `off`: none. */
 export type SandboxMode = 'required' | 'auto' | 'off';
 
 /** Package managers whose caches commands may use. */

@@ -103,7 +103,7 @@ export async function ask(hub: Hub | undefined, tool: ServerTool, asked: AskedTo
 
 const UNKNOWN_EXTENT = 'How much it did is unknown.';
 
-/** What the model is told of a call without an answer. Notes whether the server is still there. */
+/** The text that the model gets for a call without an answer. Notes whether the server is still there. */
 function failedReply(
   hub: Hub,
   { reason, message }: Extract<CallEnd<unknown>, { status: 'failed' }>,

@@ -23,7 +23,7 @@ import { proveLandlock } from './probe.ts';
 import { rulesFor } from './rules.ts';
 import { findLauncher, type LandlockSetup, MAX_KEPT_BYTES, type PutBackFile } from './start.ts';
 
-/** A sandbox by Landlock; `above` is why there is none that contains more. */
+/** Opens a sandbox by Landlock; `above` says why no level above it is available. */
 export async function openLandlock(options: SandboxOptions, above: string): Promise<OpenedSandbox> {
   const launcher = findLauncher(arch);
   const program = seccompProgram(arch);

@@ -231,7 +231,7 @@ const HASHES: Readonly<Record<FilteredArch, string>> = {
 /** Beside the bundle, and where the sources have it. */
 const PLACES = ['./launcher/', '../../../../dist/launcher/'];
 
-/** Its path; null if there is none for this processor, or it is not the one that belongs to this version. */
+/** The launcher's path; null for another processor, or if its hash is not this version's. */
 export function findLauncher(arch: string): string | null {
   const hash = arch === 'x64' || arch === 'arm64' ? HASHES[arch] : null;
   const paths = PLACES.map((place) => fileURLToPath(new URL(`${place}linux-${arch}`, import.meta.url)));

@@ -25,7 +25,7 @@ export interface IndexEntry {
 export class StartIndex {
   /** `TAG MODE ID STAGE` by path. */
   readonly #facts = new Map<string, string>();
-  /** All folders of the paths; null as long as nobody asks for one. */
+  /** All folders of the paths; null until one is asked for. */
   #folders: Set<string> | null = null;
 
   /** Throws `UnusableFile`, which names `file`, for paths that no work tree can have. */
