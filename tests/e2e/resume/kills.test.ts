@@ -1,4 +1,4 @@
-/** A run that is killed at any moment, and perhaps resumed and killed again, is undone byte for byte. */
+/** A run that is killed at any moment, and perhaps resumed and killed again, is undone byte for byte, and bills what it was billed. */
 
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -89,6 +89,13 @@ test('killed at random moments, a run is undone to the byte', async () => {
         await child;
         if (isOver || Math.random() < 0.5) break;
       }
+      const { stdout } = await cli('show', runDir, '--json');
+      const { usd } = server.bill();
+      if (stdout !== '') {
+        const { costUsd, estimated } = JSON.parse(stdout).result;
+        expect(costUsd).toBeGreaterThanOrEqual((usd ?? Number.NaN) - 1e-9);
+        if (!estimated) expect(costUsd).toBeCloseTo(usd ?? Number.NaN, 9);
+      } else expect(usd).toBe(0);
       let end = await cli('undo', runDir);
       // In the middle of a command, only resume knows what that has changed.
       if (end.stderr.includes('patchsmith resume records the rest')) {
