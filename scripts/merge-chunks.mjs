@@ -79,13 +79,17 @@ export async function mergeChunks(folder, entry, options) {
  */
 function partsOf(files, entry) {
   const atStart = loadedBy(files, entry);
-  const commands = new Set([...atStart].flatMap((name) => namesIn(files.get(name), LAZY)));
-  const loaders = new Map();
-  for (const command of commands) {
-    for (const name of loadedBy(files, command))
-      if (!atStart.has(name)) loaders.set(name, [...(loaders.get(name) ?? []), command]);
-  }
-  const isSmall = (name) => files.get(name).length <= MAX_SMALL && loaders.get(name).length > 1;
+  const lazyIn = (names) => new Set(names.flatMap((name) => namesIn(files.get(name), LAZY)));
+  const loadersAmong = (modules) => {
+    const loaders = new Map();
+    for (const module of modules)
+      for (const name of loadedBy(files, module))
+        if (!atStart.has(name)) loaders.set(name, [...(loaders.get(name) ?? []), module]);
+    return loaders;
+  };
+  const loaders = loadersAmong(lazyIn([...atStart]));
+  const all = loadersAmong(lazyIn([...files.keys()]));
+  const isSmall = (name) => files.get(name).length <= MAX_SMALL && all.get(name).length > 1;
   for (let size = -1; size !== atStart.size; ) {
     size = atStart.size;
     for (const name of loaders.keys())
