@@ -103,26 +103,6 @@ function reasonText(reason: string, { repositoryUrl }: CommentFacts): string {
 /** Stands for a `#` that is ours while the text around it is escaped. */
 const HASH = '\uE000';
 
-/** The comment from the moment that a run begins; the outcome takes its place. */
-export function acknowledgement({
-  runUrl,
-  marker,
-  words = [],
-}: Pick<CommentFacts, 'runUrl' | 'marker'> & {
-  /** What is said of the round, if a pull request is continued. */
-  readonly words?: readonly string[];
-}): string {
-  return render(template, {
-    headline: 'Working on it',
-    pull_request: '',
-    reason: ['This comment will say what came of it.', ...words.map((one) => `(${one})`)].join(' '),
-    next: 'Stop it by cancelling the workflow run.',
-    links: runUrl === null ? '' : ` [See it work](${runUrl}).`,
-    account: '',
-    marker,
-  });
-}
-
 /** For a run that did not finish, that is what people want to know, and not that it was therefore not published. */
 function outcomeForReaders({ result, outcome, pullRequest }: CommentFacts): {
   name: OutcomeName;

@@ -1,6 +1,7 @@
 /** Finds, opens, updates, closes and reopens pull requests. */
 
 import * as z from 'zod';
+import type { TitledText } from '../../domain/github/publishing/own-part.ts';
 import { GitHubObjectId, GitHubRefused, getOrThrow, type OnGitHub, paginate } from './request.ts';
 
 /** An account in GitHub's answers. */
@@ -32,14 +33,8 @@ export const PullRequest = z.object({
 });
 export type PullRequest = z.infer<typeof PullRequest>;
 
-/** The title and the body of a pull request, in Markdown. */
-export interface PullRequestText {
-  readonly title: string;
-  readonly body: string;
-}
-
 /** A pull request to open. */
-export interface NewPullRequest extends PullRequestText {
+export interface NewPullRequest extends TitledText {
   readonly base: string;
   readonly branch: string;
   /** OWNER/NAME of the branch's repository. */
@@ -142,7 +137,7 @@ function planned({ title, body, draft, base, branch }: NewPullRequest): PullRequ
 export async function updatePullRequest(
   where: OnGitHub,
   pull: Pick<PullRequest, 'number'>,
-  { title, body }: PullRequestText,
+  { title, body }: TitledText,
 ): Promise<void> {
   await getOrThrow(where, {
     route: 'PATCH /repos/{owner}/{repo}/pulls/{pull_number}',

@@ -7,18 +7,17 @@ import {
   findPulls,
   openPullRequest,
   type PullRequest,
-  type PullRequestText,
+  reopenPullRequest,
   turnIntoDraft,
   updatePullRequest,
 } from '../../adapters/github/pull-requests.ts';
-import { markedPart, updatedText } from '../../domain/github/publishing/own-part.ts';
+import { markedPart, type TitledText, updatedText } from '../../domain/github/publishing/own-part.ts';
 import { draftReasons, verificationOf } from '../../domain/github/publishing/policy.ts';
 import { done, policyViolation, type RunOutcome } from '../../domain/run/outcome.ts';
 import { listed } from '../../domain/text/words.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import { sha256Of } from '../../files/hash.ts';
 import { pullRequestText } from '../../texts/pull-request.ts';
-import { reopen } from './closing/reopen.ts';
 import { fixFor, refusalSentence } from './ended.ts';
 import type { PublishJob } from './job.ts';
 import { type Base, pullPlace } from './job.ts';
@@ -84,6 +83,13 @@ export async function openForReview(
   return done(`Pull request #${number} ${operation}: ${url}`);
 }
 
+/** Open again, or null where GitHub does not permit it: then another one is opened. */
+async function reopen({ upstream, sayMade }: PublishJob, pull: PullRequest): Promise<PullRequest | null> {
+  const open = await reopenPullRequest(upstream, pull);
+  if (open !== null) sayMade(`pull request #${pull.number} reopened: ${pull.html_url}`);
+  return open;
+}
+
 /** The same as `draftFirst`, for the pull requests that are open for this plan, or the one that will be reopened. */
 export async function draftOpenFirst(
   job: PublishJob,
@@ -127,7 +133,7 @@ async function textOf(
     isDraft,
     unfinished,
   }: ReviewFacts & { readonly drafts: readonly string[]; readonly isDraft: boolean },
-): Promise<PullRequestText> {
+): Promise<TitledText> {
   const { publication, upstream, settings } = job;
   const { reportUrl, titlePrefix, title, bodyHeader, bodyFooter } = settings;
   const own = pullRequestText({
@@ -189,7 +195,7 @@ const OPERATIONS = {
 /**
  * Text that people wrote around patchsmith's part and a title that they changed stay. A text without that part is not changed.
  */
-async function refreshed(job: PublishJob, pull: PullRequest, text: PullRequestText): Promise<boolean> {
+async function refreshed(job: PublishJob, pull: PullRequest, text: TitledText): Promise<boolean> {
   const { marker, publication } = job;
   const there = { title: pull.title, body: (pull.body ?? '').replaceAll('\r\n', '\n') };
   const updated = updatedText(there, text, { marker, sha256: sha256Of });

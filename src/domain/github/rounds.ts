@@ -50,6 +50,14 @@ export type RoundVerdict =
   | ({ status: 'due' } & RoundCounts)
   | { status: 'refused'; isSpent: boolean; why: string };
 
+/** `round 1 of 2 without anyone asking, 3 of 20 in 24 hours`. */
+export function roundWords({ number, today }: RoundCounts, caps: RoundCaps): string {
+  const day = `${today} of ${caps.followUpsPerDay} in 24 hours`;
+  return number === 0
+    ? `round as requested, ${day}`
+    : `round ${number} of ${caps.followUpRounds} without anyone asking, ${day}`;
+}
+
 const HOUR_MS = 3_600_000;
 /** What a day is for the cap. */
 export const DAY_MS = 24 * HOUR_MS;

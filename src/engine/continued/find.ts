@@ -119,12 +119,17 @@ export function numberIn(asked: string): number {
   return Number(asked.replace('#', ''));
 }
 
+/** The pull request that was commented on or reviewed; null when the event is about none. */
+export function numberOfEvent(event: GitHubEvent | null): number | null {
+  return event?.pullRequest?.number ?? event?.commentedPull ?? null;
+}
+
 /** Null when the event is not about a pull request; for a comment on an issue, the pull request that the issue's plan has made. */
 export async function pullOfEvent(
   where: OnGitHub,
   event: GitHubEvent | null,
 ): Promise<OwnPull | NotOwn | null> {
-  const number = event?.pullRequest?.number ?? event?.commentedPull ?? null;
+  const number = numberOfEvent(event);
   if (number !== null) return readOwnPull(where, number);
   const issue = event?.texts.find(({ source }) => source.kind === 'issue')?.source.number;
   const head = event?.earlierRun?.commit;
@@ -140,10 +145,17 @@ function isOfIssue({ record: { source } }: OwnPull, { owner, repo }: OnGitHub, n
   return source.number === number && source.repository.toLowerCase() === `${owner}/${repo}`.toLowerCase();
 }
 
-/** Why `name` is no pull request to continue. */
+/** Why `name` is no pull request to continue, and what is possible there. */
 export function notContinued(name: string, why: NotOwn): RunOutcome {
-  return policyViolation('ERR_NOT_OUR_PULL_REQUEST', `${name} is not continued: ${NOT_OWN[why]}`);
+  const reason = `${name} is not continued: ${NOT_OWN[why]}${INSTEAD[why] ?? ''}`;
+  return policyViolation('ERR_NOT_OUR_PULL_REQUEST', reason);
 }
+
+const READ_ONLY = ' In a checkout of it, patchsmith run --read-only answers questions and changes nothing';
+const INSTEAD: Partial<Record<NotOwn, string>> = {
+  'of a fork': `${READ_ONLY}.`,
+  'not ours': `${READ_ONLY}; patchsmith run --publish opens a pull request into its branch.`,
+};
 
 function refused(outcome: RunOutcome): ContinueFound {
   return { status: 'refused', outcome };

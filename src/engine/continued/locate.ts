@@ -14,7 +14,7 @@ import type { Trigger } from '../../domain/github/follow-up.ts';
 import { done, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { GitHub } from '../../ports/github.ts';
 import { describeRefusal } from '../trust/trust.ts';
-import { notContinued, numberIn, pullOfEvent, triggerOf } from './find.ts';
+import { notContinued, numberIn, numberOfEvent, pullOfEvent, triggerOf } from './find.ts';
 
 /** `number` is null if the event is not about one; `conflicting` are those that a push to their base has left with conflicts. */
 interface LocatedPull {
@@ -100,7 +100,10 @@ export type PullsToContinue =
   | { status: 'found'; trigger: Trigger; pulls: readonly OwnPull[] }
   | { status: 'refused'; outcome: RunOutcome };
 
-/** `asked` is the setting. Without a person asking, only those with a conflict or a failed check. Throws `GitHubRefused`. */
+/**
+ * `asked` is the setting. Without a person asking, only those with a conflict or a failed check. Refuses what is asked for on a
+ * pull request that patchsmith did not make. Throws `GitHubRefused`.
+ */
 export async function pullsToContinue(
   where: OnGitHub,
   {
@@ -120,9 +123,13 @@ export async function pullsToContinue(
   }
   const pull = asked === 'auto' ? await pullOfEvent(where, event) : await readOwnPull(where, numberIn(asked));
   if (pull === null || typeof pull === 'string') {
-    if (pull !== null && asked !== 'auto')
-      return { status: 'refused', outcome: notContinued(`Pull request #${numberIn(asked)}`, pull) };
-    return trigger === 'request' ? { status: 'ordinary' } : found([]);
+    const isAuto = asked === 'auto';
+    if (isAuto && trigger !== 'request') return found([]);
+    const number = isAuto ? numberOfEvent(event) : numberIn(asked);
+    // Without a comment or a review, nothing was asked for there.
+    if (pull === null || number === null || (isAuto && event?.request === null))
+      return { status: 'ordinary' };
+    return { status: 'refused', outcome: notContinued(`Pull request #${number}`, pull) };
   }
   const isDue =
     trigger === 'request' ||

@@ -29,6 +29,7 @@ interface Asked {
   readonly inputs?: Readonly<Record<string, string>>;
   readonly permissions?: Readonly<Record<string, 'read' | 'write'>>;
   readonly author?: string;
+  readonly event?: { readonly name: string; readonly payload: Record<string, unknown> };
 }
 
 /** A new issue with the label, and a step of the template for it. */
@@ -37,7 +38,7 @@ async function step({ inputs = {}, permissions = JOB_PERMISSIONS, author = 'ann'
   return { number, ...(await again(number, { inputs, permissions })) };
 }
 
-async function again(number: number, { inputs = {}, permissions = JOB_PERMISSIONS }: Asked) {
+async function again(number: number, { inputs = {}, permissions = JOB_PERMISSIONS, event }: Asked) {
   const token = github.addToken({ kind: 'installation', permissions });
   const isForIssue = !['run', 'resume'].includes(inputs.mode ?? 'run');
   const ended = await runAction({
@@ -47,7 +48,9 @@ async function again(number: number, { inputs = {}, permissions = JOB_PERMISSION
       ...(isForIssue ? { issue: String(number), 'trigger-label': 'patchsmith' } : {}),
       ...inputs,
     },
+    ...(event && { event: event.payload }),
     env: {
+      ...(event && { GITHUB_EVENT_NAME: event.name }),
       GITHUB_REPOSITORY: NAME,
       GITHUB_API_URL: github.url,
       GITHUB_SERVER_URL: github.serverUrl,
@@ -175,6 +178,50 @@ describe('the job that checks first', () => {
       'publish_failed (exit 11) [ERR_GITHUB_REFUSED]: The branch patchsmith/x of acme/shop would be refused, since its rules require signed commits: use --sign required, with GITHUB_TOKEN or the token of a GitHub App.',
     );
     expect(read).toContain('**The run was not started**');
+  });
+
+  test('the comment is on a pull request of others: one answer, to those with write access', async () => {
+    await shop.commit('feature', { 'b.txt': 'b\n' }, { author: 'Ben' });
+    const token = github.addToken({
+      kind: 'user',
+      login: 'ann',
+      permissions: { contents: 'write', pull_requests: 'write', issues: 'read' },
+    });
+    const wanted = { title: 'Ours', head: 'feature', base: 'main' };
+    const { number } = (await ask(github, token, `POST /repos/${NAME}/pulls`, wanted)).body;
+    const repository = (await ask(github, token, `GET /repos/${NAME}`)).body;
+    const commented = async (login: string) => {
+      const { id } = github.addComment(NAME, number, { body: '/patchsmith also c', author: login });
+      const comment = (await ask(github, token, `GET /repos/${NAME}/issues/comments/${id}`)).body;
+      const issue = (await ask(github, token, `GET /repos/${NAME}/issues/${number}`)).body;
+      const sender = { login, id: github.addUser(login).id, type: 'User' };
+      return again(number, {
+        inputs: { ...prepare, continue: 'auto', 'trigger-label': '' },
+        event: { name: 'issue_comment', payload: { action: 'created', comment, issue, repository, sender } },
+      });
+    };
+    const answers = () =>
+      shop.issues.get(number)?.comments.filter(({ author }) => author.type === 'Bot') ?? [];
+    const stranger = await commented('eve');
+    expect([stranger.ended.outputs['error-code'], answers()]).toEqual(['ERR_NO_WRITE_ACCESS', []]);
+    const first = await commented('ann');
+    expect([first.ended.exitCode, first.ended.outputs['error-code']]).toEqual([
+      8,
+      'ERR_NOT_OUR_PULL_REQUEST',
+    ]);
+    const said = answers();
+    expect(said.map(({ body }) => body.replace(/\n\n<!--.*/, '').replace(/;\d+/, ';1'))).toMatchInlineSnapshot(`
+      [
+        "**This request was not accepted**
+
+      Pull request #&#8203;1 is not continued: its text has no record of patchsmith, so it is not one of its pull requests. In a checkout of it, patchsmith run --read-only answers questions and changes nothing; patchsmith run --publish opens a pull request into its branch.
+
+      Nothing was run, and no model was asked.",
+      ]
+    `);
+    const repeated = await commented('ann');
+    expect(repeated.ended.outputs['error-code']).toBe('ERR_NOT_OUR_PULL_REQUEST');
+    expect(answers()).toEqual(said);
   });
 
   test('the branch to merge into does not exist', async () => {

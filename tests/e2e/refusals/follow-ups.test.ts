@@ -119,17 +119,17 @@ test('a pull request that does not exist, is closed, or was opened by others', a
   ).toMatchInlineSnapshot(`
     "patchsmith: policy_violation (exit 8) [ERR_NOT_OUR_PULL_REQUEST]: Pull request #9 is not continued: there is no such pull request.
     patchsmith: policy_violation (exit 8) [ERR_NOT_OUR_PULL_REQUEST]: Pull request #1 is not continued: it is closed.
-    patchsmith: policy_violation (exit 8) [ERR_NOT_OUR_PULL_REQUEST]: Pull request #1 is not continued: its text has no record of patchsmith, so it is not one of its pull requests."
+    patchsmith: policy_violation (exit 8) [ERR_NOT_OUR_PULL_REQUEST]: Pull request #1 is not continued: its text has no record of patchsmith, so it is not one of its pull requests. In a checkout of it, patchsmith run --read-only answers questions and changes nothing; patchsmith run --publish opens a pull request into its branch."
   `);
   expect(await read(foreign)).toMatchInlineSnapshot(`
-    "patchsmith: policy_violation (exit 8) [ERR_NOT_OUR_PULL_REQUEST]: Pull request #1 is not continued: its text has no record of patchsmith, so it is not one of its pull requests.
+    "patchsmith: policy_violation (exit 8) [ERR_NOT_OUR_PULL_REQUEST]: Pull request #1 is not continued: its text has no record of patchsmith, so it is not one of its pull requests. In a checkout of it, patchsmith run --read-only answers questions and changes nothing; patchsmith run --publish opens a pull request into its branch.
     comment on #1 created
-    patchsmith: policy_violation (exit 8) [ERR_NOT_OUR_PULL_REQUEST]: The run ended before it had a plan: Pull request #1 is not continued: its text has no record of patchsmith, so it is not one of its pull requests.
+    patchsmith: policy_violation (exit 8) [ERR_NOT_OUR_PULL_REQUEST]: The run ended before it had a plan: Pull request #1 is not continued: its text has no record of patchsmith, so it is not one of its pull requests. In a checkout of it, patchsmith run --read-only answers questions and changes nothing; patchsmith run --publish opens a pull request into its branch.
 
     #1
     **This request was not accepted**
 
-    Pull request #&#8203;1 is not continued: its text has no record of patchsmith, so it is not one of its pull requests.
+    Pull request #&#8203;1 is not continued: its text has no record of patchsmith, so it is not one of its pull requests. In a checkout of it, patchsmith run --read-only answers questions and changes nothing; patchsmith run --publish opens a pull request into its branch.
 
     Nothing was run, and no model was asked."
   `);

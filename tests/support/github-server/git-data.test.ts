@@ -15,46 +15,24 @@ async function started(): Promise<{ github: GitHub; repository: GitHubRepository
 const git = '/repos/acme/shop/git';
 
 describe('the Git data API', () => {
-  test('makes a commit that git reads back, of every mode', async () => {
+  test('makes a commit that git reads back', async () => {
     const { github, repository, token } = await started();
-    const base = (await repository.head('main')) ?? '';
-    const blob = async (content: Buffer) =>
-      (
-        await ask(github, token, `POST ${git}/blobs`, {
-          content: content.toString('base64'),
-          encoding: 'base64',
-        })
-      ).body.sha;
-    const binary = Buffer.from([0, 255, 13, 10, 254]);
+    const base = await repository.head('main');
     const tree = await ask(github, token, `POST ${git}/trees`, {
-      base_tree: base,
-      tree: [
-        { path: 'src/b.ts', mode: '100644', type: 'blob', sha: null },
-        { path: 'bin/run', mode: '100755', type: 'blob', sha: await blob(binary) },
-        { path: 'a "b"\n☃', mode: '100644', type: 'blob', content: 'odd\r\nname' },
-        { path: 'link', mode: '120000', type: 'blob', sha: await blob(Buffer.from('src/a.ts')) },
-        { path: 'vendor', mode: '160000', type: 'commit', sha: '1'.repeat(40) },
-      ],
+      tree: [{ path: 'a', mode: '100644', type: 'blob', content: 'odd\r\n' }],
     });
     expect(tree.status).toBe(201);
-    const commit = await ask(github, token, `POST ${git}/commits`, {
-      message: 'Add things\n\nPatchsmith-Run: 1',
-      tree: tree.body.sha,
-      parents: [base],
-    });
+    const message = 'Add things\n\nPatchsmith-Run: 1';
+    const made = { message, tree: tree.body.sha, parents: [base] };
+    const commit = await ask(github, token, `POST ${git}/commits`, made);
     expect(commit.body.verification).toMatchObject({ verified: true, reason: 'valid' });
     const ref = await ask(github, token, `POST ${git}/refs`, { ref: 'refs/heads/new', sha: commit.body.sha });
     expect(ref.status).toBe(201);
-    expect(await repository.git('rev-parse', 'new^{tree}')).toBe(tree.body.sha);
-    expect(
-      (await repository.git('ls-tree', '-r', '-z', 'new')).split('\0').map((line) => line.slice(0, 6)),
-    ).toEqual(['100644', '100644', '100755', '120000', '100644', '160000', '']);
+    expect(await repository.git('ls-tree', '-r', '--name-only', 'new')).toBe('a');
     expect(await repository.git('log', '-1', '--format=%an <%ae> | %cn <%ce> | %B', 'new')).toMatch(
       /^github-actions\[bot\] <\d+\+github-actions\[bot\]@users\.noreply\.github\.com> \| GitHub <noreply@github\.com> \| Add things\n\nPatchsmith-Run: 1$/,
     );
     expect(await repository.git('fsck', '--strict')).toBe('');
-    const read = await ask(github, token, `GET ${git}/blobs/${await blob(binary)}`);
-    expect(Buffer.from(read.body.content, 'base64')).toEqual(binary);
     expect(github.invalid).toEqual([]);
   });
 
@@ -90,7 +68,6 @@ describe('the Git data API', () => {
     ['POST', '/refs', { ref: 'main', sha: 'HEAD' }, 422, 'main is not a valid ref name.'],
     ['PATCH', '/refs/heads/none', { sha: 'HEAD' }, 422, 'Reference does not exist'],
     ['GET', '/ref/heads/none', undefined, 404, 'Not Found'],
-    ['GET', `/blobs/${'1'.repeat(40)}`, undefined, 404, 'Not Found'],
     ['POST', '/blobs', { content: '*', encoding: 'base64' }, 422, 'content is not valid Base64'],
     ['POST', '/commits', { message: 'm', tree: 'HEAD' }, 422, 'Tree SHA does not exist'],
   ])('%s %s of %j is answered %i', async (method, path, given, status, message) => {
@@ -103,57 +80,13 @@ describe('the Git data API', () => {
     });
   });
 
-  test.each([
-    [{ path: 'gone.ts', mode: '100644', type: 'blob', sha: null }, 'GitRPC::BadObjectState'],
-    [
-      { path: '../x', mode: '100644', type: 'blob', content: 'x' },
-      'tree.path contains a malformed path component',
-    ],
-    [{ path: '.git/config', mode: '100644', content: 'x' }, 'tree.path contains a malformed path component'],
-    [
-      { path: 'x', mode: '100644', type: 'blob', sha: '1'.repeat(40) },
-      `tree.sha ${'1'.repeat(40)} is not a valid blob`,
-    ],
-    [{ path: 'x', content: 'x' }, 'Must supply a valid tree.mode'],
-    [
-      { path: 'x', mode: '100644' },
-      'Must supply either tree.sha or tree.content. Request will be rejected if both are present.',
-    ],
-  ])('a tree entry %j is refused', async (entry, message) => {
+  test('without the permission for workflows, no ref gets one', async () => {
     const { github, repository, token } = await started();
-    const body = { base_tree: await repository.head('main'), tree: [entry] };
-    expect(await ask(github, token, `POST ${git}/trees`, body)).toMatchObject({
-      status: 422,
-      body: { message },
-    });
-  });
-
-  test('a folder takes the place of a file, and a file that of a folder', async () => {
-    const { github, repository, token } = await started();
-    const { body } = await ask(github, token, `POST ${git}/trees`, {
-      base_tree: await repository.head('main'),
-      tree: [
-        { path: 'README.md', mode: '100644', type: 'blob', sha: null },
-        { path: 'README.md/inner', mode: '100644', type: 'blob', content: 'i' },
-        { path: 'src', mode: '100644', type: 'blob', content: 's' },
-      ],
-    });
-    expect(await repository.git('ls-tree', '-r', '--name-only', body.sha)).toBe('README.md/inner\nsrc');
-  });
-
-  test('without the permission for workflows, none can be written, by tree or by ref', async () => {
-    const { github, repository, token } = await started();
-    const base = await repository.head('main');
-    const body = {
-      base_tree: base,
-      tree: [{ path: '.github/workflows/x.yml', mode: '100644', type: 'blob', content: 'on: push' }],
-    };
-    const refused = { status: 403, body: { message: 'Resource not accessible by integration' } };
-    expect(await ask(github, token, `POST ${git}/trees`, body)).toMatchObject(refused);
+    const sha = await repository.commit('w', { '.github/workflows/x.yml': 'on: push' });
+    await repository.git('update-ref', '-d', 'refs/heads/w');
     const all = github.addToken({ kind: 'installation', permissions: { ...writes, workflows: 'write' } });
-    const tree = (await ask(github, all, `POST ${git}/trees`, body)).body.sha;
-    const commit = await ask(github, token, `POST ${git}/commits`, { message: 'm', tree, parents: [base] });
-    const ref = { ref: 'refs/heads/w', sha: commit.body.sha };
+    const ref = { ref: 'refs/heads/w', sha };
+    const refused = { status: 403, body: { message: 'Resource not accessible by integration' } };
     expect(await ask(github, token, `POST ${git}/refs`, ref)).toMatchObject(refused);
     expect(await ask(github, all, `POST ${git}/refs`, ref)).toMatchObject({ status: 201 });
   });

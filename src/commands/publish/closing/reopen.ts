@@ -1,15 +1,10 @@
 /** A pull request of the plan that was closed without being merged: it stays closed unless someone decides otherwise. */
 
 import { ownAccount } from '../../../adapters/github/access.ts';
-import {
-  findPullRequest,
-  findUnmerged,
-  type PullRequest,
-  reopenPullRequest,
-} from '../../../adapters/github/pull-requests.ts';
+import { findPullRequest, findUnmerged, type PullRequest } from '../../../adapters/github/pull-requests.ts';
 import type { Settings } from '../../../config/schema.ts';
 import { publishFailed } from '../../../domain/run/outcome.ts';
-import type { PublishJob, pullPlace, Refused } from '../job.ts';
+import type { pullPlace, Refused } from '../job.ts';
 
 /** The pull request to reopen, and null for none: there is an open one, or none that was closed unmerged. */
 export async function findClosed(
@@ -31,14 +26,4 @@ export async function findClosed(
       `The pull request of this plan was closed${by} without being merged, and stays closed (--reopen never): ${found.pull.html_url}. Reopen it and publish again, or publish with --reopen always.`,
     ),
   };
-}
-
-/** Open again, or null where GitHub does not permit it: then another one is opened. */
-export async function reopen(
-  { upstream, sayMade }: PublishJob,
-  pull: PullRequest,
-): Promise<PullRequest | null> {
-  const open = await reopenPullRequest(upstream, pull);
-  if (open !== null) sayMade(`pull request #${pull.number} reopened: ${pull.html_url}`);
-  return open;
 }

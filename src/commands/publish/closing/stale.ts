@@ -7,10 +7,11 @@ import {
   findPullRequest,
   type PullRequest,
 } from '../../../adapters/github/pull-requests.ts';
+import { code } from '../../../domain/github/publishing/markdown.ts';
 import type { RunOutcome } from '../../../domain/run/outcome.ts';
 import { sentence } from '../../../domain/text/words.ts';
-import { staleComment } from '../../../texts/stale-pull-request.ts';
-import { type Base, cleanMergeIn, cloneFor, type PublishJob, readBase, repositoryNamed } from '../job.ts';
+import { shortComment } from '../../../texts/short-comment.ts';
+import { type Base, cleanMergeIn, cloneFor, type PublishJob, pullPlace, readBase } from '../job.ts';
 
 /**
  * Closes it, or comments that it may no longer be needed (`--stale`). `end` is the outcome so far; the returned one says what was
@@ -22,9 +23,7 @@ export async function settleStale(job: PublishJob, end: RunOutcome): Promise<Run
   const read = await readBase(job);
   if (read.status === 'refused') return end;
   const { base } = read;
-  const upstream = repositoryNamed(job.upstream.github, base.repository);
-  const fork = job.fork === job.upstream ? upstream : job.fork;
-  const wanted = { base: base.branch, branch: job.branch, headOwner: fork.owner, headRepo: fork.repo };
+  const { upstream, wanted } = pullPlace(job, base);
   const pull = await findPullRequest(upstream, wanted);
   const isStale =
     pull !== null &&
@@ -54,11 +53,19 @@ async function whyNotClosed(job: PublishJob, base: Base, pull: PullRequest): Pro
 async function tell(
   { upstream, askedIn, settings, result, runUrl, marker }: PublishJob,
   { number }: PullRequest,
-  facts: { base: Base; isClosed: boolean; whyOpen: string | null },
+  { base, isClosed, whyOpen }: { base: Base; isClosed: boolean; whyOpen: string | null },
 ): Promise<void> {
   const isToldThere = askedIn?.isHere === true && askedIn.number === number;
   if (settings.comment === 'never' || isToldThere) return;
-  const body = staleComment({ ...facts, result, runUrl, marker });
+  const stays = whyOpen === null ? '' : `It stays open, since ${whyOpen}. `;
+  const body = shortComment({
+    headline: isClosed ? 'Closed: there is nothing left to change' : 'This may not be needed any more',
+    reason: `A later run of the same plan (${code(result.runId)}) found nothing to change on ${code(base.branch)} at ${code(base.sha.slice(0, 12))}.`,
+    next: isClosed
+      ? 'Reopen it if it is still wanted.'
+      : `${stays}Merge it if it is still wanted, and close it if not.`,
+    ...{ runUrl, marker },
+  });
   await putComment(upstream, { issue: number, marker, body });
 }
 

@@ -5,11 +5,13 @@ import { putComment } from '../../../adapters/github/issues.ts';
 import type { Settings } from '../../../config/schema.ts';
 import type { Trigger } from '../../../domain/github/follow-up.ts';
 import { issuePlanId, markerOf } from '../../../domain/github/publishing/identity.ts';
+import { escaped } from '../../../domain/github/publishing/markdown.ts';
 import type { PublicationSoFar } from '../../../domain/github/publishing/publication.ts';
+import { roundWords } from '../../../domain/github/rounds.ts';
 import { done, noChange, publishFailed, type RunOutcome } from '../../../domain/run/outcome.ts';
 import { warning } from '../../../domain/warnings/warning.ts';
 import { sha256Of } from '../../../files/hash.ts';
-import { roundComment, roundWords, spentComment } from '../../../texts/round-comment.ts';
+import { shortComment } from '../../../texts/short-comment.ts';
 import { type EndingPlace, ended } from '../ended.ts';
 import { beginRound, type RoundBegun, type RoundQuestion } from './begin-round.ts';
 
@@ -78,10 +80,24 @@ async function tell(job: RoundsJob, pull: OwnPull, begun: RoundBegun): Promise<v
   if (begun.status === 'refused' && !begun.isSpent) return;
   const url = `${settings.githubServerUrl}/${where.owner}/${where.repo}/pull/${pull.number}`;
   const marker = markerOf(issuePlanId(url, sha256Of));
-  const body =
+  const what = trigger === 'check' ? 'a failed check' : 'a conflict with the base';
+  const words =
     begun.status === 'refused'
-      ? spentComment({ reason: begun.why, marker })
-      : roundComment({ trigger, counts: begun, caps: settings, runUrl, marker });
+      ? {
+          headline: 'The pull request was not continued',
+          reason: escaped(begun.why, 2_000),
+          next: 'No model was asked.',
+          // It stays the same, whatever happens after that.
+          runUrl: null,
+        }
+      : {
+          headline: 'Continuing this pull request',
+          reason: `For ${what}: ${roundWords(begun, settings)}. It counts, whatever comes of it.`,
+          next: 'The text of the pull request will list the commit; if there is none, this comment will say why.',
+          runUrl,
+          link: 'See the log',
+        };
+  const body = shortComment({ ...words, marker });
   const unheard = await ended(place, async () => {
     publication.comment = await putComment(where, { issue: pull.number, marker, body });
     if (!settings.dryRun) say(`comment on #${pull.number} ${publication.comment.operation}`);

@@ -22,7 +22,7 @@ import type { PullsToContinue } from '../../../engine/continued/locate.ts';
 import { refusedResult } from '../../../engine/finish/result.ts';
 import type { CommandOutcome, HostContext } from '../../../host/context.ts';
 import { sayEnd, sayTo } from '../../../host/say.ts';
-import { acknowledgement } from '../../../texts/issue-comment.ts';
+import { shortComment } from '../../../texts/short-comment.ts';
 import type { Given } from '../../command.ts';
 import { ended, openFor } from '../ended.ts';
 import { prepareRounds, RUN_CAN_START } from '../follow-up/prepare-rounds.ts';
@@ -59,14 +59,16 @@ async function prepare(
   if ('name' in read) return read;
   if (read.status === 'refused') return read.outcome;
   const where = repositoryNamed(github, repository);
-  // The question whether it may write is a write itself, if one without an effect.
   const asked = await ended(place, () => pullsAskedFor(context, where, settings));
   if ('name' in asked) return asked;
   const pulls = asked.status === 'found' ? asked.pulls : null;
+  // The question whether it may write is a write itself, if one without an effect.
   const permitted =
-    settings.dryRun || pulls?.length === 0
-      ? null
-      : await preflightPublishing({ github, repository, settings, continues: pulls !== null });
+    asked.status === 'refused'
+      ? asked.outcome
+      : settings.dryRun || pulls?.length === 0
+        ? null
+        : await preflightPublishing({ github, repository, settings, continues: pulls !== null });
   const runUrl = runUrlOf(settings.githubServerUrl, env);
   const rounds =
     permitted !== null || asked.status !== 'found'
@@ -99,7 +101,8 @@ async function prepare(
     upstream: where,
     issueMarker: marker,
     patchFile: null,
-    runUrl,
+    // An answer without the link stays the same, however often it is asked for.
+    runUrl: asked.status === 'refused' ? null : runUrl,
     isStep,
     sayMade: settings.dryRun ? () => {} : say,
   };
@@ -157,22 +160,21 @@ async function obstacleAmong(
   return { obstacle: first && { ...first, reason }, ready };
 }
 
-/** Whoever may not start a run starts no round either: one asked for by a person begins the count anew. */
+/** Whoever may not start a run gets no answer to a comment and no round: one asked for by a person begins the count anew. */
 async function pullsAskedFor(
   { env, interrupt }: HostContext,
   where: OnGitHub,
   settings: Settings,
 ): Promise<RunOutcome | (PullsToContinue & { event: GitHubEvent | null })> {
   const { continued } = settings;
-  if (continued === 'never') return { status: 'ordinary', event: null };
   const { pullsToContinue } = await import('../../../engine/continued/locate.ts');
   const { passGate } = await import('../../../engine/trust/gate.ts');
   const read = await readGitHubEvent(env);
-  if (read.status === 'failed') return usageError('ERR_EVENT_UNREADABLE', read.message);
+  if (read.status === 'failed' && continued !== 'never')
+    return usageError('ERR_EVENT_UNREADABLE', read.message);
   const event = read.status === 'ok' ? read.event : null;
   const found = await pullsToContinue(where, { asked: continued, event, env, pauseMs: PAUSE_MS });
-  if (found.status === 'refused') return found.outcome;
-  if (found.status === 'ordinary') return { ...found, event };
+  if (found.status === 'ordinary' && event?.request == null) return { ...found, event };
   const openGitHub = () => Promise.resolve(where.github);
   const trust = { event, refusal: null, token: 'given', openGitHub };
   const gate = await passGate({ input: { trust, settings }, interrupt });
@@ -184,15 +186,17 @@ const PAUSE_MS = 5_000;
 
 const PERMITTED = done(RUN_CAN_START);
 
-/** The comment that the outcome will replace. */
+/** The comment that the outcome will replace. `words` are said of the round, if a pull request is continued. */
 async function acknowledge(job: CommentJob, issue: number, words: readonly string[]): Promise<null> {
   const { settings, upstream, issueMarker: marker, runUrl, publication, sayMade, signal } = job;
   if (settings.comment === 'never' || signal.aborted) return null;
-  publication.comment = await putComment(upstream, {
-    issue,
-    marker,
-    body: acknowledgement({ runUrl, marker, words }),
+  const body = shortComment({
+    headline: 'Working on it',
+    reason: ['This comment will say what came of it.', ...words.map((one) => `(${one})`)].join(' '),
+    next: 'Stop it by cancelling the workflow run.',
+    ...{ marker, runUrl, link: 'See it work' },
   });
+  publication.comment = await putComment(upstream, { issue, marker, body });
   sayMade(`comment on #${issue} ${publication.comment.operation}`);
   return null;
 }

@@ -29,7 +29,7 @@ export function updatedText(
   there: TitledText,
   part: TitledText,
   { marker, sha256 }: { marker: string; sha256: (text: string) => string },
-): { status: 'ok'; text: TitledText; isTitleKept: boolean } | { status: 'gone' | 'full' } {
+): { status: 'ok'; text: TitledText } | { status: 'gone' | 'full' } {
   // GitHub returns texts with the line endings of web forms.
   const body = there.body.replaceAll('\r\n', '\n');
   const begin = body.indexOf(beginOf(marker));
@@ -41,7 +41,7 @@ export function updatedText(
     title: isTitleKept ? there.title : part.title,
     body: `${body.slice(0, begin)}${part.body}${body.slice(end + marker.length)}`,
   };
-  return text.body.length > MAX_BODY ? { status: 'full' } : { status: 'ok', text, isTitleKept };
+  return text.body.length > MAX_BODY ? { status: 'full' } : { status: 'ok', text };
 }
 
 /** `<!-- patchsmith:1a2b3c4d begin, title ` */

@@ -15,8 +15,8 @@ const update = (there: { title: string; body: string }, text = second) =>
 describe('the text of a pull request', () => {
   test('is replaced where people have left it alone, and the next time again', () => {
     const once = update(first);
-    expect(once).toEqual({ status: 'ok', text: second, isTitleKept: false });
-    expect(update(second, first)).toEqual({ status: 'ok', text: first, isTitleKept: false });
+    expect(once).toEqual({ status: 'ok', text: second });
+    expect(update(second, first)).toEqual({ status: 'ok', text: first });
   });
 
   test('keeps what people wrote around our part and the title that they gave it, whatever they wrote', () => {
@@ -26,7 +26,7 @@ describe('the text of a pull request', () => {
         fc.pre(![first.title, second.title].includes(title.trim()));
         const there = { title, body: `${before}${first.body}${after}`.replaceAll('\n', '\r\n') };
         const text = { title, body: `${before}${second.body}${after}` };
-        expect(update(there)).toEqual({ status: 'ok', text, isTitleKept: true });
+        expect(update(there)).toEqual({ status: 'ok', text });
       }),
     );
   });

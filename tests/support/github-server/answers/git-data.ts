@@ -1,29 +1,21 @@
 /** Blobs, trees, commits and refs: the Git data API. */
 
 import type { Answer, Call, Handler } from '../call.ts';
-import { notAccessible } from '../permissions.ts';
 import { notFound, Refusal, unprocessable } from '../refusal.ts';
 import type { Signature } from '../state/git-store.ts';
-import type { Token } from '../state/world.ts';
 import { showGitCommit, showRef } from '../views.ts';
 import { checkRefUpdate } from './ref-update.ts';
 
 export const gitData: Readonly<Record<string, Handler>> = {
   'git/get-ref': getRef,
-  'git/list-matching-refs': listMatchingRefs,
   'git/create-ref': createRef,
   'git/update-ref': updateRef,
   'git/delete-ref': deleteRef,
-  'git/get-blob': getBlob,
   'git/create-blob': createBlob,
-  'git/get-tree': getTree,
   'git/create-tree': createTree,
   'git/get-commit': getCommit,
   'git/create-commit': createCommit,
 };
-
-/** GitHub cuts a recursive listing here. */
-const MAX_LISTED = 100_000;
 
 async function getRef(call: Call): Promise<Answer> {
   const repository = call.repository();
@@ -31,13 +23,6 @@ async function getRef(call: Call): Promise<Answer> {
   const sha = await repository.store.ref(name);
   if (sha === null) throw notFound();
   return { status: 200, body: showRef(call.world, repository, name, sha) };
-}
-
-async function listMatchingRefs(call: Call): Promise<Answer> {
-  const repository = call.repository();
-  const prefix = `refs/${call.params.ref ?? ''}`;
-  const refs = (await repository.store.refs('refs/')).filter(({ name }) => name.startsWith(prefix));
-  return { status: 200, body: refs.map(({ name, sha }) => showRef(call.world, repository, name, sha)) };
 }
 
 async function createRef(call: Call): Promise<Answer> {
@@ -88,26 +73,6 @@ async function move(call: Call, name: string, sha: string, old: string): Promise
     throw unprocessable('Reference update failed');
 }
 
-async function getBlob(call: Call): Promise<Answer> {
-  const repository = call.repository();
-  const sha = call.params.file_sha ?? '';
-  if ((await repository.store.typeOf(sha)) !== 'blob') throw notFound();
-  const content = await repository.store.bytes(['cat-file', 'blob', sha]);
-  if (/\braw\b/.test(call.accept)) return { status: 200, body: content };
-  return {
-    status: 200,
-    body: {
-      sha,
-      node_id: `B_${sha}`,
-      size: content.length,
-      url: `${call.world.apiUrl}/repos/${repository.fullName}/git/blobs/${sha}`,
-      // GitHub breaks it into lines, with a newline at the end.
-      content: content.toString('base64').replace(/.{1,60}/g, '$&\n'),
-      encoding: 'base64',
-    },
-  };
-}
-
 async function createBlob(call: Call): Promise<Answer> {
   const repository = call.repository();
   const { content, encoding = 'utf-8' } = call.body;
@@ -120,73 +85,20 @@ async function createBlob(call: Call): Promise<Answer> {
   return { status: 201, body: { sha, url }, headers: { location: url } };
 }
 
-async function getTree(call: Call): Promise<Answer> {
-  const { store } = call.repository();
-  const named = call.params.tree_sha ?? '';
-  const sha = /^[0-9a-f]{40}$/.test(named) ? named : ((await store.head(named)) ?? '');
-  if (!['tree', 'commit'].includes((await store.typeOf(sha)) ?? '')) throw notFound();
-  const tree = await store.text(['rev-parse', `${sha}^{tree}`]);
-  return { status: 200, body: await showTree(call, tree, call.query.has('recursive')) };
-}
-
+/** New files at the top, which is all that anyone needs of it: everything else comes by git. */
 async function createTree(call: Call): Promise<Answer> {
   const { store } = call.repository();
   const entries = call.body.tree as Record<string, string | null | undefined>[];
-  const base = call.body.base_tree;
-  if (base !== undefined && !['tree', 'commit'].includes((await store.typeOf(String(base))) ?? ''))
-    throw unprocessable('base_tree is not a valid tree oid');
-  if (entries.length === 0) throw unprocessable('Invalid tree info');
-  const checked = [];
-  for (const { path, mode, type, sha, content } of entries) {
-    if (typeof path !== 'string' || !isPath(path))
-      throw unprocessable('tree.path contains a malformed path component');
-    if (typeof mode !== 'string') throw unprocessable('Must supply a valid tree.mode');
-    if ((sha === undefined) === (content === undefined))
-      throw unprocessable(
-        'Must supply either tree.sha or tree.content. Request will be rejected if both are present.',
-      );
-    const kind = mode === '040000' ? 'tree' : mode === '160000' ? 'commit' : 'blob';
-    if (type !== undefined && type !== kind) throw unprocessable('Must supply a valid tree.type');
-    const blob =
-      sha === undefined ? await store.writeBlob(Buffer.from(String(content))) : sha === null ? null : sha;
-    if (blob !== null && kind !== 'commit' && (await store.typeOf(blob)) !== kind)
-      throw unprocessable(`tree.sha ${blob} is not a valid ${kind}`);
-    if (blob !== null) checkWorkflow(call.token, path);
-    checked.push({ path, mode, sha: blob });
-  }
-  const tree = await store.writeTree(base === undefined ? null : String(base), checked);
-  return { status: 201, body: await showTree(call, tree, false) };
-}
-
-/** GitHub Apps get this 403 from `git/trees`, before there is any commit. */
-function checkWorkflow(token: Token | null, path: string): void {
-  const isWorkflow = /^\.github(\/workflows(\/|$)|$)/.test(path);
-  if (token !== null && isWorkflow && token.permissions.workflows !== 'write')
-    throw notAccessible(token, ['contents=write,workflows=write']);
-}
-
-function isPath(path: string): boolean {
-  return path.split('/').every((part) => !['', '.', '..'].includes(part) && part.toLowerCase() !== '.git');
-}
-
-async function showTree(call: Call, tree: string, recursive: boolean): Promise<unknown> {
-  const { store, fullName } = call.repository();
-  const root = `${call.world.apiUrl}/repos/${fullName}/git`;
-  const entries = await store.entries(tree, recursive);
-  return {
-    sha: tree,
-    url: `${root}/trees/${tree}`,
-    truncated: entries.length > MAX_LISTED,
-    tree: entries.slice(0, MAX_LISTED).map(({ path, mode, type, sha, size }) => ({
-      path,
-      mode,
-      type,
-      sha,
-      ...(size === null ? {} : { size }),
-      // Submodules have no object here to link to.
-      ...(type === 'commit' ? {} : { url: `${root}/${type}s/${sha}` }),
-    })),
-  };
+  const lines = await Promise.all(
+    entries.map(async ({ path, mode, content }) => {
+      if (call.body.base_tree !== undefined || path?.includes('/') !== false || typeof content !== 'string')
+        throw new Refusal(501, 'This server makes trees of new files only');
+      return `${mode} blob ${await store.writeBlob(Buffer.from(content))}\t${path}\n`;
+    }),
+  );
+  const sha = await store.text(['mktree'], lines.join(''));
+  const url = `${call.world.apiUrl}/repos/${call.repository().fullName}/git/trees/${sha}`;
+  return { status: 201, body: { sha, url, truncated: false, tree: [] } };
 }
 
 async function getCommit(call: Call): Promise<Answer> {
