@@ -7,7 +7,7 @@ import { type FileStat, sameStat } from '../../../files/stat.ts';
 import { viewing } from '../../../files/tree-view.ts';
 import { attributesOf } from './committed-forms.ts';
 import { takeContents } from './contents.ts';
-import { keepFiltered, keepUnchanged } from './conversions.ts';
+import { keepCommitted, keepUnchanged } from './conversions.ts';
 import type { LastSeen, States } from './last-seen.ts';
 import type { ContentPlaces, Taken, Wanted, WorkTreeParts } from './parts.ts';
 
@@ -46,7 +46,7 @@ export class Comparison {
 
   /** The changes of these paths, and in a full look of all that are known, sorted by path. */
   async of(candidates: readonly string[], comparing: Comparing): Promise<PathChange[]> {
-    const { clock, visible, isStart, closed } = comparing;
+    const { visible, isStart, closed } = comparing;
     const isFull = visible !== null || isStart;
     const more = isFull ? [...this.#seen.paths, ...this.#seen.submodules] : [];
     const paths = new Set([...candidates, ...more]);
@@ -55,7 +55,7 @@ export class Comparison {
     const hidden = visible === null ? [] : this.#takeHidden(stats, befores, visible);
     const wanted = this.#wantedOf(stats, befores);
     const taken = await takeContents(wanted, this.#parts.contents);
-    if (isStart) await keepFiltered(this.#parts, this.#seen, taken);
+    if (isStart) await keepCommitted(this.#parts, this.#seen, taken);
     else await keepUnchanged(this.#parts, this.#seen, taken);
     const read = this.#takeOver(wanted, taken, comparing);
     for (const [path, { status }] of taken) {
@@ -70,7 +70,6 @@ export class Comparison {
     ];
     this.#warn(unreadableWarnings(closed));
     if (isFull) this.#noteUnreadable(closed);
-    if (visible !== null && closed.size === 0) this.#seen.endRecent(clock);
     if (!isStart) this.#warn(await filterWarnings(this.#parts.contents, changes));
     return changes.filter(isChange).sort((a, b) => (a.path < b.path ? -1 : 1));
   }

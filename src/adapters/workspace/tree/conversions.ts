@@ -1,52 +1,45 @@
 /** Files whose bytes on disk are others than those of git: line endings, encodings, filters and LFS. */
 
 import type { FileState } from '../../../domain/changes/change.ts';
+import type { FileStat } from '../../../files/stat.ts';
 import { viewing } from '../../../files/tree-view.ts';
 import { sizesOf } from '../../../git/store/blobs.ts';
 import { attributesOf } from './committed-forms.ts';
-import { takeContents } from './contents.ts';
-import type { ContentPlaces, Taken, Wanted, WorkTreeParts } from './parts.ts';
+import type { ContentPlaces, Taken, WorkTreeParts } from './parts.ts';
 
 /** Nothing is asked where git converts nothing. */
 type ConversionParts = Pick<WorkTreeParts, 'git' | 'index' | 'contents'>;
 
-/** What is known of the files, and what is learned about them here. */
-interface KnownStates {
-  /** Where the base is not as in the index. */
-  readonly base: ReadonlyMap<string, FileState | null>;
-  /** The states of these paths in the index. */
-  startOf(paths: readonly string[]): Promise<ReadonlyMap<string, FileState | null>>;
-  /** Notes the state of a file whose bytes or size on disk do not follow from the blob. */
-  turn(path: string, state: FileState): void;
+/** A file of the index that has other bytes or another size on disk than its blob. */
+export interface ConvertedFile {
+  readonly path: string;
+  /** As its stat says. */
+  readonly state: FileState;
+  readonly stat: FileStat;
+  /** Its bytes follow neither from the blob nor from the size. */
+  readonly hasOtherBytes: boolean;
 }
 
-/** Learns which files of the index have other bytes or another size on disk than their blobs. `dirty` are read anyway. */
-export async function learnTurned(
+/** The converted files of the index, besides `dirty` ones, which are read anyway. */
+export async function convertedFiles(
   { git, index, contents }: ConversionParts,
-  states: KnownStates,
   dirty: Iterable<string>,
-): Promise<void> {
-  if (!contents.mayConvert()) return;
+): Promise<ConvertedFile[]> {
+  if (!contents.mayConvert()) return [];
   const isDirty = new Set(dirty);
   const files = [...index.entries(/^H 100/)].filter(({ path }) => !isDirty.has(path));
   const sizes = await sizesOf(git.shadowDir, new Set(files.map(({ blob }) => blob)));
   const hiding = new Set(await hidingBytes(contents));
-  const wanted: Wanted[] = [];
-  viewing(git.root, (view) => {
-    for (const { path, mode, blob } of files) {
+  return viewing(git.root, (view) =>
+    files.flatMap(({ path, mode, blob }) => {
       const look = view.lookAt(path);
-      if (look.status !== 'seen' || look.stat.kind !== 'file') continue;
+      if (look.status !== 'seen' || look.stat.kind !== 'file') return [];
       const { stat } = look;
-      if (stat.size !== sizes.get(blob)) states.turn(path, { mode, blob, size: stat.size });
-      if (hiding.has(path)) wanted.push({ path, stat, before: null, inIndex: blob, isExecutable: null });
-    }
-  });
-  for (const [path, one] of await takeContents(wanted, contents)) {
-    const entry = index.get(path);
-    if (one.status !== 'ok' || entry === null) continue;
-    const raw = rawOf(one.state);
-    if (raw !== entry.blob) states.turn(path, { ...entry, size: one.state.size, raw });
-  }
+      const hasOtherBytes = hiding.has(path);
+      if (stat.size === sizes.get(blob) && !hasOtherBytes) return [];
+      return { path, state: { mode, blob, size: stat.size }, stat, hasOtherBytes };
+    }),
+  );
 }
 
 /** Files whose bytes follow neither from blob nor size. Of LFS, only the pointer is kept. */
@@ -59,34 +52,39 @@ async function hidingBytes(contents: ContentPlaces): Promise<string[]> {
   return paths.filter((path) => attributes.get(path)?.filter !== 'lfs');
 }
 
-/** What git would store of a file whose filter is not run is not known, so the file counts as unchanged at the start. */
-export async function keepFiltered(
+/**
+ * At the start, a file that is as git has it stays so, whatever attributes say by now. So does one whose filter is not run, since
+ * it is not known what that would make of the file.
+ */
+export async function keepCommitted(
   { index, contents }: ConversionParts,
-  states: KnownStates,
+  seen: { isConverted(path: string): boolean },
   taken: Map<string, Taken>,
 ): Promise<void> {
   if (!contents.mayConvert()) return;
-  for (const [path, { filter }] of await attributesOf(contents, [...taken.keys()])) {
-    const one = taken.get(path);
+  const attributes = await attributesOf(contents, [...taken.keys()]);
+  for (const [path, one] of taken) {
+    const filter = attributes.get(path)?.filter ?? null;
     const entry = index.get(path);
-    if (filter === null || filter === 'lfs' || one?.status !== 'ok' || entry === null) continue;
+    if (one.status !== 'ok' || entry === null) continue;
+    if (!seen.isConverted(path) && (filter === null || filter === 'lfs')) continue;
     const raw = rawOf(one.state);
-    const state = { ...one.state, blob: entry.blob, ...(raw === entry.blob ? {} : { raw }) };
-    states.turn(path, state);
+    const { size, mode } = one.state;
+    const state = { mode, blob: entry.blob, size, ...(raw === entry.blob ? {} : { raw }) };
     taken.set(path, { ...one, state });
   }
 }
 
 /** New attributes apply to files that the run has changed. One with its original bytes keeps its state, as in git. */
 export async function keepUnchanged(
-  { contents }: ConversionParts,
-  states: KnownStates,
+  { contents }: Pick<ConversionParts, 'contents'>,
+  seen: { startOf(paths: readonly string[]): Promise<ReadonlyMap<string, FileState | null>> },
   taken: Map<string, Taken>,
 ): Promise<void> {
   if (!contents.mayConvert()) return;
-  const inIndex = await states.startOf([...taken.keys()]);
+  const start = await seen.startOf([...taken.keys()]);
   for (const [path, one] of taken) {
-    const state = states.base.get(path) ?? inIndex.get(path) ?? null;
+    const state = start.get(path) ?? null;
     if (one.status !== 'ok' || state === null) continue;
     const { size, mode } = one.state;
     if (size === state.size && mode === state.mode && rawOf(one.state) === rawOf(state))

@@ -15,12 +15,12 @@ import type { FileStat } from '../../../files/stat.ts';
 import { lookAt } from '../../../files/tree-view.ts';
 import { sizesOf } from '../../../git/store/blobs.ts';
 import { readDifferences } from '../../../git/store/trees.ts';
-import { learnTurned } from './conversions.ts';
+import { convertedFiles } from './conversions.ts';
 import type { WorkTreeParts } from './parts.ts';
-import { recentlyChanged, SECOND } from './start-index.ts';
+import { recentlyChanged } from './start-index.ts';
 
-const Turned = z.array(z.tuple([PathChange.shape.path, FileState]));
-const MAX_TURNED_BYTES = 64 * 1024 * 1024;
+const Converted = z.array(z.tuple([PathChange.shape.path, FileState]));
+const MAX_CONVERTED_BYTES = 64 * 1024 * 1024;
 
 /** A state by its path; null is no file. */
 export type States = Map<string, FileState | null>;
@@ -34,17 +34,14 @@ interface Known {
 /** The states of all paths, at the start and as last seen. */
 export class LastSeen {
   readonly #parts: WorkTreeParts;
-  /** Paths that are not as in the index, or whose stat git does not compare exactly enough. */
+  /** Paths that are not as in the index, whose bytes are others, or whose stat git does not compare exactly enough. */
   readonly #known = new Map<string, Known>();
-  /** Those known for their stat alone: they are as in the index. */
-  readonly #recent = new Set<string>();
   /** Paths of the index that count as present without a file. */
   readonly #sparse = new Map<string, FileState>();
-  /** Files of the index whose bytes or size on disk do not follow from the blob. */
-  readonly #turned = new Map<string, FileState>();
   readonly #submodules = new Set<string>();
-  /** Where the base is not as in the index. */
-  readonly base: States = new Map();
+  readonly #converted = new Set<string>();
+  /** The base, where more is known of it than the index has. */
+  readonly #base: States = new Map();
 
   constructor(parts: WorkTreeParts) {
     this.#parts = parts;
@@ -70,81 +67,73 @@ export class LastSeen {
     return this.#sparse.has(path);
   }
 
-  /** Notes the state of a file whose bytes or size on disk do not follow from the blob. */
-  turn(path: string, state: FileState): void {
-    this.#turned.set(path, state);
+  /** Whether git had the file as it is when the run began, converted. */
+  isConverted(path: string): boolean {
+    return this.#converted.has(path);
   }
 
-  /** Prepares for the first comparison, in which `dirty` paths are read anyway. */
-  async learn(dirty: readonly string[]): Promise<void> {
+  /** Prepares for the first comparison, in which `dirty` paths are read anyway; `clock` is the file system's time before it, in ns. */
+  async learn(dirty: readonly string[], clock: bigint): Promise<void> {
+    for (const { path, state, stat, hasOtherBytes } of await convertedFiles(this.#parts, dirty)) {
+      this.set(path, state, hasOtherBytes || stat.ctimeNs >= clock ? null : stat);
+      this.#converted.add(path);
+    }
+    await this.#learnRecent(dirty);
+  }
+
+  /** Files whose stats git does not compare exactly enough are compared here, to the nanosecond. */
+  async #learnRecent(dirty: readonly string[]): Promise<void> {
     const { git, hidden, index } = this.#parts;
-    await learnTurned(this.#parts, this, dirty);
-    // From now on they are compared here, to the nanosecond.
     const recent = new Set(recentlyChanged(index, git, hidden.startedNs));
     for (const path of dirty) recent.delete(path);
-    for (const [path, state] of await this.startOf([...recent])) {
-      this.set(path, state);
-      this.#recent.add(path);
-    }
+    for (const [path, state] of await this.statesOf([...recent])) this.set(path, state);
   }
 
-  /** Makes what is known now the base, and returns how it differs from the index. */
-  async takeBase(): Promise<States> {
-    const inIndex = await this.startOf([...this.#known.keys()].filter((path) => !this.#recent.has(path)));
-    for (const [path, { state }] of this.#known) {
-      const differs = !this.#recent.has(path) && !sameOnDisk(state, inIndex.get(path) ?? null);
-      // An entry that is only meant to be added seems to be an empty file, and is in no tree.
-      if (state?.size === 0 || differs) this.base.set(path, state);
-    }
-    const turned = [...this.base].filter(([, state]) => state?.raw !== undefined);
-    if (turned.length > 0) writeFileSync(this.#turnedFile(), JSON.stringify(turned), { mode: 0o600 });
-    return new Map(this.base);
+  /** Makes what is known now the base, and returns it. */
+  takeBase(): States {
+    for (const [path, { state }] of this.#known) this.#base.set(path, state);
+    const files = [...this.#base].filter(([, state]) => state !== null);
+    if (files.length > 0 && this.#parts.contents.mayConvert())
+      writeFileSync(this.#convertedFile(), JSON.stringify(files), { mode: 0o600 });
+    return new Map(this.#base);
   }
 
   /** Takes up what an earlier process knew: the tree of the base, and what had changed since. */
   async recall(base: string, states: ReadonlyMap<string, FileState | null>): Promise<void> {
+    await this.#learnRecent([]);
     const args = ['diff-index', '--cached', '--raw', '-z', '--no-abbrev', '--no-renames', base];
     const differing = readDifferences(await this.#parts.git.tell({ args }));
     this.rebase(await this.#sized(differing.map(({ path, before }) => [path, before])));
     // The tree has what git would commit of them.
-    const turned = this.#recallTurned();
-    this.rebase(turned.filter(([path, { blob }]) => this.base.get(path)?.blob === blob));
-    for (const [path, state] of [...this.base, ...states]) this.set(path, state);
+    for (const [path, state] of this.#recallConverted())
+      if ((this.#base.get(path) ?? this.#parts.index.get(path))?.blob === state.blob)
+        this.#base.set(path, state);
+    for (const [path, state] of [...this.#base, ...states]) this.set(path, state);
   }
 
-  /** Uncommitted files whose bytes on disk are others than those that git would commit. */
-  #turnedFile(): string {
-    return join(this.#parts.git.shadowDir, 'turned.json');
+  /** States of the base with the bytes on disk, which may be others than those that git would commit. */
+  #convertedFile(): string {
+    return join(this.#parts.git.shadowDir, 'converted.json');
   }
 
-  #recallTurned(): z.infer<typeof Turned> {
-    const file = this.#turnedFile();
-    const read = readRegularFile(file, MAX_TURNED_BYTES);
+  #recallConverted(): z.infer<typeof Converted> {
+    const file = this.#convertedFile();
+    const read = readRegularFile(file, MAX_CONVERTED_BYTES);
     if (read.status === 'failed' && read.missing) return [];
     const text = read.status === 'ok' ? read.bytes.toString('utf8') : '';
-    const turned = Turned.safeParse(jsonOrUndefined(text));
-    if (!turned.success) throw new UnusableFile(file, 'is damaged', 'Start a new run');
-    return turned.data;
+    const converted = Converted.safeParse(jsonOrUndefined(text));
+    if (!converted.success) throw new UnusableFile(file, 'is damaged', 'Start a new run');
+    return converted.data;
   }
 
   /** Takes states into the base. */
   rebase(states: Iterable<readonly [string, FileState | null]>): void {
-    for (const [path, state] of states) this.base.set(path, state);
+    for (const [path, state] of states) this.#base.set(path, state);
   }
 
-  /** From now on, what is known is read again whatever its stat says. */
+  /** From now on, what an earlier look has read is read again whatever its stat says, but for what has not changed since the start. */
   distrustStats(): void {
-    for (const [path, { state }] of this.#known) if (!this.#recent.has(path)) this.set(path, state);
-  }
-
-  /** After a full look that began at `clock`: to git, later changes have another second than those before the run. */
-  endRecent(clock: bigint): void {
-    for (const path of this.#recent) {
-      const stat = this.statOf(path);
-      if (stat === null || stat.ctimeNs / SECOND >= clock / SECOND) continue;
-      this.#recent.delete(path);
-      this.#known.delete(path);
-    }
+    for (const [path, { state }] of this.#known) if (state !== this.#base.get(path)) this.set(path, state);
   }
 
   /** Whether there was a file at the path, or there is one in the base or the index. Rules hide none of them. */
@@ -154,13 +143,13 @@ export class LastSeen {
 
   /** Rules do not remove a path from the base, nor from the index. */
   isKept(path: string): boolean {
-    return this.#parts.index.has(path) || Boolean(this.base.get(path));
+    return this.#parts.index.has(path) || Boolean(this.#base.get(path));
   }
 
   /** Whether the base has files below the folder. */
   hasBelow(folder: string): boolean {
     if (this.#parts.index.hasBelow(folder)) return true;
-    for (const [path, state] of this.base) if (state && path.startsWith(`${folder}/`)) return true;
+    for (const [path, state] of this.#base) if (state && path.startsWith(`${folder}/`)) return true;
     return false;
   }
 
@@ -184,12 +173,12 @@ export class LastSeen {
     return states;
   }
 
-  /** The states of these paths in the index; none for a path that it does not have, or only unmerged. */
+  /** The states of these paths when the run began; none for a path that had no file, or is only unmerged. */
   async startOf(paths: readonly string[]): Promise<States> {
     const states: States = new Map();
     const entries: [string, Omit<FileState, 'size'>][] = [];
     for (const path of paths) {
-      const other = this.#sparse.get(path) ?? this.#turned.get(path);
+      const other = this.#base.get(path) ?? this.#sparse.get(path);
       const entry = other === undefined ? this.#parts.index.get(path) : null;
       if (other !== undefined) states.set(path, other);
       if (entry !== null) entries.push([path, entry]);
@@ -243,7 +232,6 @@ export class LastSeen {
 
   /** Takes in what is at a path now. Without a `stat`, its content is read again at the next look. */
   set(path: string, state: FileState | null, stat: FileStat | null = null): void {
-    if (!sameOnDisk(state, this.#known.get(path)?.state ?? null)) this.#recent.delete(path);
     this.#known.set(path, { state, stat });
   }
 }

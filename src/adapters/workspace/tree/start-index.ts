@@ -134,4 +134,4 @@ export function recentlyChanged(
 }
 
 /** In ns. */
-export const SECOND = 1_000_000_000n;
+const SECOND = 1_000_000_000n;

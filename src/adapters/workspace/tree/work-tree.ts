@@ -70,7 +70,7 @@ export class WorkTree {
     begun.catch(() => stop.abort());
     const [folders, seen] = await Promise.all([begun, tree.#candidates.find([], stop.signal)]);
     hidden.begin(folders.rules, seen.ignored);
-    await tree.#seen.learn(seen.dirty);
+    await tree.#seen.learn(seen.dirty, clock);
     const closed = new Set<string>();
     await tree.#changes.of([...seen.dirty, ...seen.untracked], {
       clock,
@@ -78,7 +78,7 @@ export class WorkTree {
       isStart: true,
       closed,
     });
-    const edits = await tree.#seen.takeBase();
+    const edits = tree.#seen.takeBase();
     contents.budget.begin();
     setIds.begin();
     contents.closed.begin();
@@ -111,7 +111,6 @@ export class WorkTree {
     const folders = await lookAtFolders(tree.#clock());
     removeBlocking({ ...contents, root: git.root }, folders);
     hidden.see(folders.rules);
-    await tree.#seen.learn([]);
     await tree.#seen.recall(base, states);
     tree.#warnOfStart();
     contents.budget.begin();
