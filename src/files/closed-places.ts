@@ -3,17 +3,7 @@
  * opened again to be examined: every name relative to the descriptor of its folder, and never through a link.
  */
 
-import {
-  type BigIntStats,
-  chmodSync,
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  writeFileSync,
-} from 'node:fs';
-import { join } from 'node:path';
+import { type BigIntStats, chmodSync, closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { geteuid } from 'node:process';
 import { quotedName } from '../domain/changes/path.ts';
 import { type Warning, warning } from '../domain/warnings/warning.ts';
@@ -34,14 +24,7 @@ const NEEDED: Readonly<Record<Purpose, number>> = { look: 0o500, write: 0o700 };
 export interface ClosedPlacesParts {
   /** Absolute path of the work tree, without links. */
   readonly root: string;
-  /** A file outside the work tree, of which the time records the start. */
-  readonly file: string;
   warn(warning: Warning): void;
-}
-
-/** The file's place in the shadow repository. */
-export function closedPlacesFile(shadowDir: string): string {
-  return join(shadowDir, 'closed-places');
 }
 
 /** Opens files and folders that a command has closed to their owner, and leaves those closed at the start alone. */
@@ -54,16 +37,9 @@ export class ClosedPlaces {
     this.#parts = parts;
   }
 
-  /** Ends the first look: what was closed before is the user's, and stays closed. */
-  begin(): void {
-    writeFileSync(this.#parts.file, '');
-    this.recall();
-  }
-
-  /** The same for a resumed run, as its first process recorded it. */
-  recall(): void {
-    const stat = lstatSync(this.#parts.file, { bigint: true, throwIfNoEntry: false });
-    this.#sinceNs = stat?.ctimeNs ?? 0n;
+  /** Ends the first look: what was closed before this time of the file system is the user's, and stays closed. */
+  begin(sinceNs: bigint): void {
+    this.#sinceNs = sinceNs;
   }
 
   /** The place has not been touched since the start. */
@@ -137,17 +113,6 @@ export class ClosedPlaces {
     );
     return true;
   }
-}
-
-/** Those of a run that an earlier process began: what was closed at its start stays closed. */
-export function recallClosedPlaces(
-  root: string,
-  shadowDir: string,
-  warn: ClosedPlacesParts['warn'] = () => undefined,
-): ClosedPlaces {
-  const closed = new ClosedPlaces({ root, file: closedPlacesFile(shadowDir), warn });
-  closed.recall();
-  return closed;
 }
 
 /** The mode that gives the owner access; the same mode if it already does. */

@@ -37,7 +37,7 @@ export async function whyNotUsable(directory: RunDirectory): Promise<string | nu
 
 /** What git creates in the shadow repository, and what else is stored there. */
 const IN_SHADOW =
-  /^(?:HEAD|config|objects|refs|info|rules|empty-folders|ignored-at-start|rules-at-start|closed-places|set-gid-folders|clock|[a-z-]+\.(?:index|json)|sharedindex\.[0-9a-f]+|[\w.-]+\.lock)$/;
+  /^(?:HEAD|config|objects|refs|info|rules|clock|[a-z-]+\.(?:index|json)|sharedindex\.[0-9a-f]+|[\w.-]+\.lock)$/;
 
 /** Folders with files of these names may contain nothing else: git would read it. */
 const FOLDERS: readonly { readonly folder: RegExp; readonly names: RegExp }[] = [
@@ -59,10 +59,7 @@ const FOLDERS: readonly { readonly folder: RegExp; readonly names: RegExp }[] = 
 /** Maximum bytes of files that are read as a whole, by any reader. */
 const SIZES: readonly { readonly path: RegExp; readonly bytes: number }[] = [
   { path: /\/(?:HEAD|config|alternates|clock|patchsmith\/run)$/, bytes: MIB },
-  {
-    path: /\/(?:empty-folders|ignored-at-start|rules-at-start|closed-places|set-gid-folders|[a-z-]+\.json)$/,
-    bytes: 64 * MIB,
-  },
+  { path: /\/[a-z-]+\.json$/, bytes: 64 * MIB },
   { path: /^kept-files$/, bytes: 128 * MIB },
   { path: /^shadow\.git\/rules\//, bytes: 100 * MIB },
   { path: /^shadow\.git\/(?=[^/]*$).*index/s, bytes: 1024 * MIB },

@@ -4,8 +4,6 @@ import { mkdirSync } from 'node:fs';
 import type { PathGuard } from '../../domain/changes/path-policy.ts';
 import { type ChangeLimits, DEFAULT_CHANGE_LIMITS } from '../../domain/run/limits.ts';
 import type { Warning } from '../../domain/warnings/warning.ts';
-import { emptyFoldersFile, keepList } from '../../files/name-list.ts';
-import { fileSystemTime } from '../../files/stat.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { coverable } from '../../git/nested-git.ts';
 import { makeRepository } from '../../git/store/bare-repository.ts';
@@ -19,7 +17,7 @@ import { shadowRepository, type WorkTreeParts, workTreeParts } from './tree/part
 import { copyIndex, START_INDEX } from './tree/start-index.ts';
 import { WorkTree } from './tree/work-tree.ts';
 import { copyLinkedOut, hasNoLinks } from './unwalked/hard-links.ts';
-import { keepRepositories } from './unwalked/kept-repositories.ts';
+import { keepRunStart } from './unwalked/run-start.ts';
 
 /** Where the workspace stores its own data: folders outside the work tree that do not exist yet. */
 export interface WorkspacePlaces {
@@ -111,20 +109,19 @@ export async function openWorkspace(
     await permitted;
     for (const one of await copyLinkedOut({ root, closed, maxBytes: limits.maxDiskBytes })) warnings.add(one);
   }
-  const { tree, edits, empty, ignored } = await WorkTree.take(parts);
-  keepList(emptyFoldersFile(shadowDir), empty);
+  const { tree, edits, found, openedNs } = await WorkTree.take(parts);
   const [made, base] = await Promise.all([
     madeGit,
     baseRevision(checkout, shadowDir, edits),
-    keepFiles({ root, shadowDir, format: checkout.objectFormat }, ignored),
+    keepFiles({ root, shadowDir, format: checkout.objectFormat }, parts.hidden.atStart.ignored),
   ]);
   if (tree.submodules.length > 0) await hideSubmodules(made.gitDir, tree.submodules);
   const { nested, uncovered, foreign } = repositoriesOf(checkout, { parts, tree });
-  const openedNs = fileSystemTime(`${shadowDir}/clock`);
-  keepRepositories(shadowDir, {
-    ...{ root, nested, foreign },
+  keepRunStart(shadowDir, {
+    ...{ root, openedNs, nested, foreign, ...parts.hidden.atStart },
     gitDirs: [...parts.planted.known],
-    openedNs: String(openedNs),
+    setGidFolders: parts.setIds.asFound,
+    emptyFolders: found.empty,
   });
   return openGitWorkspace({
     ...{ checkout, shadowDir, base, parts, tree, warnings, keepsBase },

@@ -9,7 +9,6 @@ import { type Failed, failed } from '../../domain/failed.ts';
 import type { BaseRevision } from '../../domain/run/events.ts';
 import { DEFAULT_CHANGE_LIMITS } from '../../domain/run/limits.ts';
 import type { Warning } from '../../domain/warnings/warning.ts';
-import { recallClosedPlaces } from '../../files/closed-places.ts';
 import { below, inParent, through } from '../../files/nofollow.ts';
 import { TEMPORARY_NAME } from '../../files/nofollow-files.ts';
 import { fileSystemTime } from '../../files/stat.ts';
@@ -32,7 +31,7 @@ import { rulesFolder } from './tree/looking-git.ts';
 import { shadowRepository, workTreeParts } from './tree/parts.ts';
 import { WorkTree } from './tree/work-tree.ts';
 import { copyLinkedOut, hasNoLinks } from './unwalked/hard-links.ts';
-import { type KeptRepositories, keepRepositories, keptRepositories } from './unwalked/kept-repositories.ts';
+import { closedSince, keepRunStart, type RunStart, readRunStart } from './unwalked/run-start.ts';
 
 /** What the journal says about the work tree. */
 export interface KeptState {
@@ -86,7 +85,8 @@ export async function reopenWorkspace(
   const { shadowDir, isReadOnly = () => false, keepsBase = false } = places;
   const left = await readLeft(checkout, places, base);
   if (left.status === 'failed') return left;
-  const { baseFiles, repositories, settings } = left;
+  const { baseFiles, isHere, settings } = left;
+  const start = isHere ? left.start : { ...left.start, openedNs: fileSystemTime(`${shadowDir}/clock`) };
   await removeLeftovers(root, written);
 
   const warnings = new Set(earlier);
@@ -95,13 +95,14 @@ export async function reopenWorkspace(
     ...{ limits: places.limits, guard: places.guard },
   });
   // The repositories of the start: what a command has done to them since must not decide what the next one can reach.
-  if (repositories.status === 'ok') parts.planted.recall(repositories.gitDirs);
+  if (isHere) parts.planted.recall(start.gitDirs);
   const planted: string[] = [];
   const { tree, found: all } = await WorkTree.reopen(parts, {
     base: base.tree,
     states,
+    start,
     async lookAtFolders(clock) {
-      if (repositories.status !== 'ok' || mayHavePlanted === null) return parts.planted.begin(clock);
+      if (!isHere || mayHavePlanted === null) return parts.planted.begin(clock);
       if (mayHavePlanted === 'remove') return parts.planted.look(clock, 'commands');
       const folders = await parts.planted.folders.look(clock);
       for (const one of parts.planted.judge(folders)) if (one.is === 'new') planted.push(one.path);
@@ -113,20 +114,14 @@ export async function reopenWorkspace(
     settings: coreSettings(settings),
     submodules: tree.submodules,
   });
-  const { nested, foreign, openedNs } =
-    repositories.status === 'ok'
-      ? repositories
-      : {
-          ...repositoriesOf(checkout, { parts, tree }),
-          openedNs: String(fileSystemTime(`${shadowDir}/clock`)),
-        };
+  const { nested, foreign } = isHere ? start : repositoriesOf(checkout, { parts, tree });
   // A git dir that was left in place must not count as the user's next time.
   if (mayHavePlanted !== 'leave')
-    keepRepositories(shadowDir, { root, nested, gitDirs: [...parts.planted.known], foreign, openedNs });
+    keepRunStart(shadowDir, { ...start, root, nested, foreign, gitDirs: [...parts.planted.known] });
   const workspace = openGitWorkspace({
     ...{ checkout, shadowDir, base, parts, tree, warnings, keepsBase },
     sandboxGitDir: { ...git, nested: nestedUnderPolicy({ nested, foreign }, isReadOnly) },
-    beside: { there: foreign, absent: tree.submodules, openedNs: BigInt(openedNs) },
+    beside: { there: foreign, absent: tree.submodules, openedNs: start.openedNs },
   });
   const fresh = checkedOut === undefined ? null : await listTree(shadowDir, checkedOut);
   const asInBase = found.filter(({ path, after }) =>
@@ -143,7 +138,7 @@ async function copyLinkedSince(
   const warnings = new Set<Warning>();
   if (await hasNoLinks(root)) return warnings;
   const warn = (one: Warning) => void warnings.add(one);
-  const closed = recallClosedPlaces(root, shadowDir, warn);
+  const closed = closedSince(root, shadowDir, warn);
   for (const one of await copyLinkedOut({ root, closed, maxBytes: limits.maxDiskBytes })) warn(one);
   return warnings;
 }
@@ -153,7 +148,9 @@ interface Left {
   readonly status: 'ok';
   readonly settings: UserSettings;
   readonly baseFiles: ReadonlyMap<string, FileState>;
-  readonly repositories: Exclude<KeptRepositories, Failed>;
+  readonly start: RunStart;
+  /** The run began in this work tree. */
+  readonly isHere: boolean;
 }
 
 /** Makes the shadow repository usable again. Fails if the run cannot continue in this checkout. */
@@ -174,9 +171,9 @@ async function readLeft(
   const baseFiles = await listTree(shadowDir, base.tree);
   if (baseFiles === null)
     return failed(`The base of the run, tree ${base.tree}, is in neither ${shadowDir} nor ${root}.`);
-  const repositories = keptRepositories(shadowDir, root);
-  if (repositories.status === 'failed') return repositories;
-  return { status: 'ok', settings, baseFiles, repositories };
+  const kept = readRunStart(shadowDir);
+  if (kept.status === 'failed') return kept;
+  return { status: 'ok', settings, baseFiles, start: kept.start, isHere: kept.start.root === root };
 }
 
 /** An interrupted restore has left its temporary file in a folder that was not known beforehand. */

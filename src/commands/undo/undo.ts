@@ -8,8 +8,8 @@ import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import { type KeptFiles, keptFiles } from '../../adapters/workspace/kept/kept-files.ts';
 import { openRestorer, type Restorer } from '../../adapters/workspace/restore/restore.ts';
 import { whyKept } from '../../adapters/workspace/restore/revert.ts';
-import { keptRepositories } from '../../adapters/workspace/unwalked/kept-repositories.ts';
 import { type RemovedGitDirs, removePlantedGitDirs } from '../../adapters/workspace/unwalked/planted-git.ts';
+import { closedSince, readRunStart } from '../../adapters/workspace/unwalked/run-start.ts';
 import { clearSetIdsOf } from '../../adapters/workspace/unwalked/unseen-changes.ts';
 import { deletionsFirst, type PathChange } from '../../domain/changes/change.ts';
 import { absolutePath, isWithin } from '../../domain/changes/path.ts';
@@ -24,7 +24,6 @@ import {
 import { done, internalError, noChange, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { listed, pluralize } from '../../domain/text/words.ts';
-import { recallClosedPlaces } from '../../files/closed-places.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { differingPaths } from '../../git/revision.ts';
@@ -92,8 +91,8 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
     if (kept.status === 'failed') return usageError('ERR_RUN_NOT_FOUND', kept.message);
     const store = new ObjectStore(gitDir, objectFormat);
     for (const { bytes } of kept.files) store.write(Buffer.from(bytes, 'base64'), null);
-    const repositories = keptRepositories(shadowDir, root);
-    const closed = recallClosedPlaces(root, shadowDir, input.say);
+    const began = readRunStart(shadowDir);
+    const closed = closedSince(root, shadowDir, input.say);
     const restorer = await openRestorer({ root, shadowDir, objectsGitDir, closed });
     const { refusal, gone } = await unrecordedChanges(run, directory, { checkout: checkout.checkout, env });
     if (refusal !== null && !input.force) return usageError('ERR_UNDO_CONFLICT', refusal);
@@ -103,7 +102,7 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
       kept,
       gone,
       committed: await committedSince(run, checkout.checkout, env),
-      openedNs: repositories.status === 'ok' ? BigInt(repositories.openedNs) : 0n,
+      openedNs: began.status === 'ok' && began.start.root === root ? began.start.openedNs : 0n,
       removePlanted: () => removePlantedGitDirs(root, shadowDir),
       clearSetIds: () => clearSetIdsOf(root, shadowDir),
       result: readResult(directory),

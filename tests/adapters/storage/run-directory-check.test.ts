@@ -20,8 +20,7 @@ function runFolder(mode = 0o700): string {
     'shadow.git/HEAD': 'ref: refs/heads/none\n',
     'shadow.git/config': '[core]\n',
     'shadow.git/start.index': '',
-    'shadow.git/empty-folders': '',
-    'shadow.git/set-gid-folders': '',
+    'shadow.git/run-start.json': '{}',
     'shadow.git/objects/info/alternates': '/x\n',
     'shadow.git/objects/ab/cdef': '',
     'shadow.git/objects/pack/pack-00.idx': '',
@@ -62,8 +61,7 @@ const TAKEN = [
   'shadow.git/HEAD',
   'shadow.git/config',
   'shadow.git/start.index',
-  'shadow.git/empty-folders',
-  'shadow.git/set-gid-folders',
+  'shadow.git/run-start.json',
   'shadow.git/objects',
   'shadow.git/objects/ab',
   'shadow.git/objects/ab/cdef',
@@ -120,8 +118,7 @@ test('files that are read whole have bounds', async () => {
   for (const path of [
     'shadow.git/config',
     'shadow.git/objects/info/alternates',
-    'shadow.git/empty-folders',
-    'shadow.git/set-gid-folders',
+    'shadow.git/run-start.json',
   ]) {
     const folder = runFolder();
     truncateSync(join(folder, path), 2 ** 31);

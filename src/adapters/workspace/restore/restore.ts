@@ -5,7 +5,6 @@ import { deletionsFirst, type FileState, type PathChange } from '../../../domain
 import { foldersOf, parseRepoPath, type RepoPath } from '../../../domain/changes/path.ts';
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import { type FileFailure, fileFailure, hasCode } from '../../../files/failures.ts';
-import { emptyFoldersFile, readList } from '../../../files/name-list.ts';
 import { below, inParent, openNamedPlace, type Place } from '../../../files/nofollow.ts';
 import { writeFile } from '../../../files/nofollow-files.ts';
 import { chunksOf, openRegular, readWhole } from '../../../files/opened-file.ts';
@@ -15,6 +14,7 @@ import { lookAt, viewing } from '../../../files/tree-view.ts';
 import { isLfsPointer, lfsPointer, sha256OfChunks } from '../../../git/lfs-pointer.ts';
 import { KeptBlobs, type KeptContent, MAX_HELD } from '../../../git/store/blobs.ts';
 import { blobId, blobIdOfChunks, type ObjectFormat } from '../../../git/store/object-store.ts';
+import { readRunStart } from '../unwalked/run-start.ts';
 
 /** Restores files to recorded states. */
 export interface Restorer {
@@ -65,7 +65,8 @@ export async function openRestorer({
   objectsGitDir = shadowDir,
   closed = { open: () => false },
 }: RestorePlaces): Promise<Restorer> {
-  const emptyFolders = new Set(readList(emptyFoldersFile(shadowDir)));
+  const kept = readRunStart(shadowDir);
+  const emptyFolders = new Set(kept.status === 'ok' ? kept.start.emptyFolders : []);
   const blobs = new KeptBlobs(objectsGitDir);
   const format = await blobs.objectFormat();
   const breath = new Breath();

@@ -4,21 +4,18 @@
  * run.
  */
 
-import { lstatSync } from 'node:fs';
-import { join } from 'node:path';
 import { foldersOf } from '../../../domain/changes/path.ts';
 import type { PathGuard } from '../../../domain/changes/path-policy.ts';
 import { UnusableFile } from '../../../domain/errors/thrown.ts';
 import { belongsTo } from '../../../domain/review/git-folder.ts';
-import { keepList, readList } from '../../../files/name-list.ts';
 import { type FileStat, sameStat } from '../../../files/stat.ts';
 import { viewing } from '../../../files/tree-view.ts';
 import { MAX_RULES_BYTES } from '../../../git/repository-file.ts';
+import type { RunStart } from '../unwalked/run-start.ts';
 
 /** Where the rules are, and when the work began. */
 export interface HiddenFilesParts {
   readonly root: string;
-  readonly shadowDir: string;
   /** When the work began, as a ctime; null where nothing has begun. */
   began(): bigint | null;
 }
@@ -57,33 +54,23 @@ export class HiddenFiles {
     return this.#differing.length > 0;
   }
 
-  /** When the first look began to be recorded, in ns of the file system. */
-  get startedNs(): bigint {
-    return lstatSync(this.#file('ignored-at-start'), { bigint: true }).ctimeNs;
-  }
-
   /** Ends the first look, which found these rule files and ignored paths. */
   begin(rules: readonly string[], ignored: readonly string[]): void {
     this.#hasBegun = true;
     this.#ignored = new Set(ignored);
     this.#rules = this.#marks(rules);
-    keepList(this.#file('ignored-at-start'), ignored);
-    keepList(
-      this.#file('rules-at-start'),
-      [...this.#rules].map(([path, mark]) => `${mark} ${path}`),
-    );
   }
 
   /** Takes up what the first look of an earlier process found. */
-  recall(): void {
+  recall({ ignored, rules }: Pick<RunStart, 'ignored' | 'rules'>): void {
     this.#hasBegun = true;
-    this.#ignored = new Set(readList(this.#file('ignored-at-start')));
-    this.#rules = new Map(
-      readList(this.#file('rules-at-start')).map((line) => {
-        const cut = line.indexOf(' ');
-        return [line.slice(cut + 1), line.slice(0, cut)];
-      }),
-    );
+    this.#ignored = new Set(ignored);
+    this.#rules = new Map(rules);
+  }
+
+  /** What the first look found. */
+  get atStart(): Pick<RunStart, 'ignored' | 'rules'> {
+    return { ignored: [...this.#ignored], rules: [...this.#rules] };
   }
 
   /** Takes in the rule files that a look has found. */
@@ -167,9 +154,5 @@ export class HiddenFiles {
       }
       return marks;
     });
-  }
-
-  #file(name: string): string {
-    return join(this.#parts.shadowDir, name);
   }
 }

@@ -78,13 +78,13 @@ export class LastSeen {
       this.set(path, state, hasOtherBytes || stat.ctimeNs >= clock ? null : stat);
       this.#converted.add(path);
     }
-    await this.#learnRecent(dirty);
+    await this.#learnRecent(dirty, clock);
   }
 
   /** Files whose stats git does not compare exactly enough are compared here, to the nanosecond. */
-  async #learnRecent(dirty: readonly string[]): Promise<void> {
-    const { git, hidden, index } = this.#parts;
-    const recent = new Set(recentlyChanged(index, git, hidden.startedNs));
+  async #learnRecent(dirty: readonly string[], startedNs: bigint): Promise<void> {
+    const { git, index } = this.#parts;
+    const recent = new Set(recentlyChanged(index, git, startedNs));
     for (const path of dirty) recent.delete(path);
     for (const [path, state] of await this.statesOf([...recent])) this.set(path, state);
   }
@@ -99,8 +99,11 @@ export class LastSeen {
   }
 
   /** Takes up what an earlier process knew: the tree of the base, and what had changed since. */
-  async recall(base: string, states: ReadonlyMap<string, FileState | null>): Promise<void> {
-    await this.#learnRecent([]);
+  async recall(
+    base: string,
+    { states, openedNs }: { states: ReadonlyMap<string, FileState | null>; openedNs: bigint },
+  ): Promise<void> {
+    await this.#learnRecent([], openedNs);
     const args = ['diff-index', '--cached', '--raw', '-z', '--no-abbrev', '--no-renames', base];
     const differing = readDifferences(await this.#parts.git.tell({ args }));
     this.rebase(await this.#sized(differing.map(({ path, before }) => [path, before])));

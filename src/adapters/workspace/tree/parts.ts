@@ -6,7 +6,7 @@ import type { FileState } from '../../../domain/changes/change.ts';
 import { NO_GUARD, type PathGuard } from '../../../domain/changes/path-policy.ts';
 import { type ChangeLimits, DEFAULT_CHANGE_LIMITS } from '../../../domain/run/limits.ts';
 import type { Warning } from '../../../domain/warnings/warning.ts';
-import { ClosedPlaces, closedPlacesFile } from '../../../files/closed-places.ts';
+import { ClosedPlaces } from '../../../files/closed-places.ts';
 import { encodeNames } from '../../../files/names.ts';
 import type { FileStat } from '../../../files/stat.ts';
 import type { Checkout } from '../../../git/checkout-layout.ts';
@@ -15,7 +15,7 @@ import { ObjectStore } from '../../../git/store/object-store.ts';
 import type { UserSettings } from '../../../git/user-settings.ts';
 import { Folders } from '../unwalked/folders.ts';
 import { PlantedGit } from '../unwalked/planted-git.ts';
-import { SetIds, setIdsFile } from '../unwalked/set-ids.ts';
+import { SetIds } from '../unwalked/set-ids.ts';
 import { beginningOf } from '../unwalked/unseen-changes.ts';
 import { ChangeBudget, freeBytesOn } from './change-budget.ts';
 import { HiddenFiles } from './hidden-files.ts';
@@ -105,10 +105,10 @@ export async function workTreeParts({
   const git = new LookingGit(root, shadowDir);
   const index = await readStartIndex(git, join(checkout.gitDir, 'index'));
   const warn = (warning: Warning) => void warnings.add(warning);
-  const closed = new ClosedPlaces({ root, file: closedPlacesFile(shadowDir), warn });
-  const setIds = new SetIds(setIdsFile(shadowDir));
+  const closed = new ClosedPlaces({ root, warn });
+  const setIds = new SetIds();
   const budget = new ChangeBudget(limits, () => freeBytesOn(shadowDir));
-  const hidden = new HiddenFiles({ root, shadowDir, began: () => beginningOf(shadowDir) });
+  const hidden = new HiddenFiles({ root, began: () => beginningOf(shadowDir) });
   return {
     git,
     index,

@@ -13,6 +13,7 @@ import { viewing } from '../../../files/tree-view.ts';
 import type { CaptureScope } from '../../../ports/workspace.ts';
 import { refuseBlocking, removeBlocking } from '../unwalked/blocking-pipes.ts';
 import type { FoundFolders } from '../unwalked/folders.ts';
+import type { RunStart } from '../unwalked/run-start.ts';
 import { Candidates } from './candidates.ts';
 import { Comparison } from './comparison.ts';
 import { isFile, LastSeen, type States } from './last-seen.ts';
@@ -57,7 +58,7 @@ export class WorkTree {
   /** Looks for the first time, and returns how the base differs from the index, which folders are empty, and what git ignores. */
   static async take(
     parts: WorkTreeParts,
-  ): Promise<{ tree: WorkTree; edits: States; empty: readonly string[]; ignored: readonly string[] }> {
+  ): Promise<{ tree: WorkTree; edits: States; found: FoundFolders; openedNs: bigint }> {
     const tree = new WorkTree(parts);
     const { planted, contents, hidden, setIds, git } = parts;
     const clock = tree.#clock();
@@ -80,11 +81,12 @@ export class WorkTree {
     });
     const edits = tree.#seen.takeBase();
     contents.budget.begin();
-    setIds.begin();
-    contents.closed.begin();
+    const openedNs = tree.#clock();
+    setIds.begin(openedNs);
+    contents.closed.begin(openedNs);
     tree.#warn(repositoryWarnings(seen.untracked));
     tree.#warnOfStart();
-    return { tree, edits, empty: folders.empty, ignored: seen.ignored };
+    return { tree, edits, found: folders, openedNs };
   }
 
   /**
@@ -96,25 +98,26 @@ export class WorkTree {
     {
       base,
       states,
+      start,
       lookAtFolders,
     }: {
       base: string;
       states: ReadonlyMap<string, FileState | null>;
+      start: RunStart;
       lookAtFolders: (clock: bigint) => Promise<FoundFolders>;
     },
   ): Promise<{ tree: WorkTree; found: PathChange[] }> {
     const tree = new WorkTree(parts);
     const { contents, hidden, setIds, git } = parts;
-    contents.closed.recall();
-    setIds.recall();
-    hidden.recall();
+    contents.closed.begin(start.openedNs);
+    setIds.begin(start.openedNs, start.setGidFolders);
+    hidden.recall(start);
     const folders = await lookAtFolders(tree.#clock());
     removeBlocking({ ...contents, root: git.root }, folders);
     hidden.see(folders.rules);
-    await tree.#seen.recall(base, states);
+    await tree.#seen.recall(base, { states, openedNs: start.openedNs });
     tree.#warnOfStart();
     contents.budget.begin();
-    setIds.begin();
     const changes = await tree.look('all');
     const found = changes.filter(
       ({ before, after, ignored }) =>

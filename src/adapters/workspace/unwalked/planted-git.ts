@@ -5,11 +5,11 @@
  */
 
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
-import { type ClosedPlaces, recallClosedPlaces } from '../../../files/closed-places.ts';
+import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import { type TreeView, viewing } from '../../../files/tree-view.ts';
 import { Folders, type FoundFolders } from './folders.ts';
-import { keptRepositories } from './kept-repositories.ts';
 import { removeGitDir } from './remove-git-dir.ts';
+import { closedSince, readRunStart } from './run-start.ts';
 
 /** What is needed to find planted git dirs. */
 export interface PlantedGitParts {
@@ -185,17 +185,17 @@ export interface RemovedGitDirs {
 
 /** Removes them from a work tree whose run is over; none if the run began in another one. Throws for one that cannot be removed. */
 export async function removePlantedGitDirs(root: string, shadowDir: string): Promise<RemovedGitDirs> {
-  const kept = keptRepositories(shadowDir, root);
-  if (kept.status !== 'ok') return { removed: [], warnings: [] };
+  const kept = readRunStart(shadowDir);
+  if (kept.status === 'failed' || kept.start.root !== root) return { removed: [], warnings: [] };
   const warnings: Warning[] = [];
   const warn = (one: Warning) => void warnings.push(one);
-  const closed = recallClosedPlaces(root, shadowDir);
+  const closed = closedSince(root, shadowDir);
   const limit = { maxEntries: MAX_KEPT_ENTRIES, exceeded: () => undefined };
   const planted = new PlantedGit({
     ...{ root, closed, warn },
     folders: new Folders({ root, closed, setIds: null, limit }),
   });
-  planted.recall(kept.gitDirs);
+  planted.recall(kept.start.gitDirs);
   await planted.look(0n, 'commands');
   const isKept = (one: Warning) => !one.startsWith('[WARN_GIT_DIR_REMOVED]');
   return { removed: planted.removed, warnings: warnings.filter(isKept) };

@@ -7,47 +7,31 @@
  * it. A folder keeps a set-gid bit that it had at the start, or that its parent has, from which folders inherit it.
  */
 
-import { chmodSync, closeSync, constants, existsSync, fstatSync, lstatSync, openSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { folderOf } from '../../../domain/changes/path.ts';
 import { listed } from '../../../domain/text/words.ts';
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import { hasCode } from '../../../files/failures.ts';
-import { keepList, readList } from '../../../files/name-list.ts';
 import { type FileStat, fileStat, invisible, S_ISGID } from '../../../files/stat.ts';
 import { O_PATH, type TreeView } from '../../../files/tree-view.ts';
 
-/** The file's place in the shadow repository. */
-export function setIdsFile(shadowDir: string): string {
-  return join(shadowDir, 'set-gid-folders');
-}
-
 /** Clears set-user-id and set-group-id bits that were not set when the run began. */
 export class SetIds {
-  /** Records the start of the run by its ctime, and which folders had a set-gid bit then. */
-  readonly #file: string;
-  #asFound = new Set<string>();
+  readonly #asFound = new Set<string>();
   /** ctime, in ns. Null during the first look, which clears nothing. */
   #sinceNs: bigint | null = null;
   readonly #cleared: string[] = [];
   readonly #left: string[] = [];
 
-  constructor(file: string) {
-    this.#file = file;
+  /** Folders that had a set-gid bit at the first look. */
+  get asFound(): string[] {
+    return [...this.#asFound];
   }
 
-  /** Ends the first look: later changes are the run's. */
-  begin(): void {
-    if (this.#sinceNs !== null) return;
-    keepList(this.#file, [...this.#asFound]);
-    this.#sinceNs = lstatSync(this.#file, { bigint: true }).ctimeNs;
-  }
-
-  /** The same for a resumed run, as its first process recorded it. */
-  recall(): void {
-    if (!existsSync(this.#file)) return;
-    this.#asFound = new Set(readList(this.#file));
-    this.#sinceNs = lstatSync(this.#file, { bigint: true }).ctimeNs;
+  /** Ends the first look, which may have been that of an earlier process: later changes are the run's. */
+  begin(sinceNs: bigint, asFound: readonly string[] = []): void {
+    this.#sinceNs = sinceNs;
+    for (const folder of asFound) this.#asFound.add(folder);
   }
 
   /** Clears bits that a place must not have, given its current stat; folders come before their contents. */

@@ -12,13 +12,14 @@ import { IgnoredFileList, type IgnoredFiles } from '../../../domain/changes/igno
 import { foldersOf } from '../../../domain/changes/path.ts';
 import { CutShort } from '../../../domain/errors/thrown.ts';
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
-import { type ClosedPlaces, recallClosedPlaces } from '../../../files/closed-places.ts';
+import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import type { FileStat } from '../../../files/stat.ts';
 import { Breath } from '../../../files/time-limit.ts';
 import { NO_FOLDER_LIMIT, TreeView } from '../../../files/tree-view.ts';
 import type { NestedChange } from '../../../ports/workspace.ts';
 import { Folders, pathIn } from './folders.ts';
-import { SetIds, setIdsFile } from './set-ids.ts';
+import { closedSince, readRunStart } from './run-start.ts';
+import { SetIds } from './set-ids.ts';
 
 /** The moment the work began, stored as the time of a file in the shadow repository. */
 const BEGINNING = 'work-began.json';
@@ -217,9 +218,10 @@ export async function sweepSetIds(
 
 /** The same for a run that is over, of which only the shadow repository is left. Returns what to report. */
 export async function clearSetIdsOf(root: string, shadowDir: string): Promise<Warning[]> {
-  const setIds = new SetIds(setIdsFile(shadowDir));
-  setIds.recall();
-  const closed = recallClosedPlaces(root, shadowDir);
+  const kept = readRunStart(shadowDir);
+  const setIds = new SetIds();
+  if (kept.status === 'ok') setIds.begin(kept.start.openedNs, kept.start.setGidFolders);
+  const closed = closedSince(root, shadowDir);
   await sweepSetIds(root, closed, setIds);
   return setIds.warnings();
 }

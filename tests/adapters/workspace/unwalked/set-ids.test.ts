@@ -134,8 +134,8 @@ test.each(['a sweep of the run', 'undo of a run that died'])('%s comes to every 
 
 test('bits that cannot be cleared are named', () => {
   const folder = tempFolder();
-  const setIds = new SetIds(join(folder, 'set-ids'));
-  setIds.begin();
+  const setIds = new SetIds();
+  setIds.begin(0n);
   writeFileSync(join(folder, 'tool'), '');
   chmodSync(join(folder, 'tool'), 0o4755);
   const view = new TreeView(folder);
