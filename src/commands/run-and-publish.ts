@@ -156,7 +156,8 @@ export async function obstacleToPublishing(
     const { roundObstacle } = await import('./publish/follow-up/begin-round.ts');
     const place = { settings, signal, result: { changedFiles: [] }, patchFile: null };
     const where = { github, ...ownerAndName(repository) };
-    return roundObstacle({ where, env, caps: work.caps, now, runId: work.runId }, followUp, place);
+    const question = { where, env, caps: work.caps, commits: settings, now, runId: work.runId };
+    return roundObstacle(question, followUp, place);
   }
   const { foreignObstacle } = await import('./publish/foreign-branch.ts');
   const question = { github, repository, settings, token, version, signal, isStep };

@@ -5,11 +5,23 @@ import { ownAccount } from '../../adapters/github/access.ts';
 import type { OnGitHub } from '../../adapters/github/request.ts';
 import type { Settings } from '../../config/schema.ts';
 import { BranchRule, type CommitAhead, whyRefused } from '../../domain/github/publishing/branch-rules.ts';
+import { commitMessage } from '../../domain/github/publishing/commit-message.ts';
 import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { Person } from '../../ports/github.ts';
 
 /** The settings that a commit depends on. */
-export type CommitSettings = Pick<Settings, 'sign' | 'author' | 'committer'>;
+export type CommitSettings = Pick<Settings, 'sign' | 'author' | 'committer' | 'commitMessage'>;
+
+/** The same before a run, for a message of the kind that its commit will have, and without the files. */
+export function rulesAhead(
+  where: OnGitHub,
+  settings: CommitSettings,
+  ahead: Pick<CommitAhead, 'branch' | 'isNew' | 'isMerge'>,
+): Promise<RunOutcome | null> {
+  const facts = { runId: 'x', tree: '0'.repeat(40), base: null, request: null };
+  const message = commitMessage('Change of a run', facts, { message: settings.commitMessage, trailers: [] });
+  return rulesObstacle(where, settings, { ...ahead, message, files: () => Promise.resolve([]) });
+}
 
 /** Exit 11 with all that they refuse; null if they permit the commit, or if GitHub does not tell its rules. */
 export async function rulesObstacle(

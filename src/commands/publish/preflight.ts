@@ -7,10 +7,9 @@ import * as z from 'zod';
 import { findHead } from '../../adapters/github/branch.ts';
 import { GitHubRefused, getOrThrow, type OnGitHub } from '../../adapters/github/request.ts';
 import type { Settings } from '../../config/schema.ts';
-import { commitMessage } from '../../domain/github/publishing/commit-message.ts';
 import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { GitHub } from '../../ports/github.ts';
-import { type CommitSettings, rulesObstacle } from './branch-rules.ts';
+import { type CommitSettings, rulesAhead } from './branch-rules.ts';
 import { fixFor, refusalSentence } from './ended.ts';
 import { readRepository, repositoryNamed } from './job.ts';
 
@@ -20,8 +19,8 @@ export interface PreflightInput {
   readonly github: GitHub;
   /** OWNER/NAME. */
   readonly repository: string;
-  readonly settings: CommitSettings & Pick<Settings, 'base' | 'branch' | 'headRepository' | 'commitMessage'>;
-  /** There is a pull request that the run continues, so that none has to be opened. Default: false. */
+  readonly settings: CommitSettings & Pick<Settings, 'base' | 'branch' | 'headRepository'>;
+  /** There is a pull request to continue: none has to be opened, and rules are asked for with its round. Default: false. */
   readonly continues?: boolean;
 }
 
@@ -69,19 +68,9 @@ async function obstacleFor(input: PreflightInput): Promise<RunOutcome | null> {
   });
   if (continues) return null;
   await askForPullRequest(upstream, base);
-  return rulesAhead(fork, settings);
-}
-
-/** Those of the branch that the run will get, for a message of the kind that it will have. */
-async function rulesAhead(fork: OnGitHub, settings: PreflightInput['settings']): Promise<RunOutcome | null> {
   const branch = settings.branch ?? 'patchsmith/x';
-  const facts = { runId: 'x', tree: '0'.repeat(40), base: null, request: null };
-  const message = commitMessage('Change of a run', facts, { message: settings.commitMessage, trailers: [] });
   const isNew = settings.branch === null || (await findHead(fork, branch)) === null;
-  return rulesObstacle(fork, settings, {
-    ...{ branch, isNew, message, isMerge: false },
-    files: () => Promise.resolve([]),
-  });
+  return rulesAhead(fork, settings, { branch, isNew, isMerge: false });
 }
 
 /** To a token that may open pull requests GitHub answers that there is nothing to merge. */

@@ -355,6 +355,15 @@ testAtNight('a job that is killed between the record and the model counts', asyn
   expect([paid(), await rounds()]).toEqual([0, [FIRST]]);
 });
 
+test('what the rules of the branch would refuse is said before a round is recorded', async () => {
+  const parameters = { operator: 'starts_with', pattern: 'SHOP-' };
+  repository.settings.rules = [{ type: 'commit_message_pattern', parameters }];
+  const payload = await payloadBy('ann', await commentedBy('ann', '/patchsmith more'));
+  const refused = await prepare(payload, { event: 'issue_comment' });
+  expect([refused.exitCode, await rounds()]).toEqual([11, []]);
+  expect(refused.stderr).toContain('want the commit message to start with "SHOP-"');
+});
+
 testAtNight(
   'a preparation that is killed when the record stands counts, and so does it when a person re-runs all jobs',
   async () => {

@@ -43,6 +43,22 @@ describe('a push', () => {
     const token: NewToken = { ...ENOUGH, permissions: { contents: 'read', pull_requests: 'write' } };
     expect((await shop.publish([], { token })).said.reason).toContain('contents: write');
   });
+
+  test('against rules that GitHub does not show before is refused in its words, by git and by the API', async () => {
+    const hidden = { kind: 'status', status: 403, message: 'Upgrade to use rulesets' } as const;
+    shop.github.faults.add({ on: { operation: 'repos/get-branch-rules' }, times: 9, trouble: hidden });
+    shop.upstream.settings.rules = [{ type: 'required_signatures' }];
+    const unsigned = await shop.publish();
+    expect([unsigned.exitCode, unsigned.said.reason]).toEqual([
+      11,
+      expect.stringMatching(/Commits must have verified signatures.* with --sign required/s),
+    ]);
+    expect((await shop.publish(['--sign', 'required'])).said.commit).toMatchObject({ verified: true });
+    shop.upstream.settings.rules = [{ type: 'update' }];
+    shop.run = await shop.finished('echo more > more.txt');
+    const update = await shop.publish(['--sign', 'required']);
+    expect([update.exitCode, update.said.reason]).toEqual([11, expect.stringContaining('Cannot update')]);
+  });
 });
 
 test('a fork of the same owner is distinguished from the repository itself', async () => {

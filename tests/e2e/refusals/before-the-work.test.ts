@@ -210,7 +210,9 @@ describe('the job that checks first', () => {
       'ERR_NOT_OUR_PULL_REQUEST',
     ]);
     const said = answers();
-    expect(said.map(({ body }) => body.replace(/\n\n<!--.*/, '').replace(/;\d+/, ';1'))).toMatchInlineSnapshot(`
+    expect(
+      said.map(({ body }) => body.replace(/\n\n<!--.*/, '').replace(/;\d+/, ';1')),
+    ).toMatchInlineSnapshot(`
       [
         "**This request was not accepted**
 

@@ -2,6 +2,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import { runElsewhere } from '../machine/elsewhere.ts';
+import { CHECK_RULES, rulesText } from './rules.ts';
 import type { Repository, Token } from './state/world.ts';
 
 /** A request of git's own protocol. */
@@ -63,6 +64,8 @@ export async function serveGit(
       REMOTE_ADDR: '127.0.0.1',
       // Read by the repository's update hook.
       SERVER_MAY_CHANGE_WORKFLOWS: token?.permissions.workflows === 'write' ? 'yes' : '',
+      SERVER_RULES: rulesText(repository.settings),
+      SERVER_DEFAULT: repository.settings.defaultBranch,
       SERVER_PROTECTED: repository.settings.protectedBranches.map((name) => `refs/heads/${name}`).join(' '),
     },
   });
@@ -89,6 +92,7 @@ for ref in $SERVER_PROTECTED; do
   fi
 done
 case "$3" in *[!0]*) ;; *) exit 0;; esac
+${CHECK_RULES}
 test -n "$SERVER_MAY_CHANGE_WORKFLOWS" && exit 0
 known=$(git for-each-ref --format='%(objectname)' refs/heads | while read -r head; do
   git ls-tree -r "$head" .github/workflows/

@@ -313,7 +313,7 @@ describe('git itself', () => {
     expect((await push(folder, url, basic(token))).stderr).toContain('(non-fast-forward)');
   });
 
-  test('is refused a workflow without its permission, and a protected branch', async () => {
+  test('is refused a workflow without its permission, a protected branch, and what rules forbid', async () => {
     const { github, repository, token } = await started({
       files: { '.github/workflows/a.yml': 'on: push\n' },
     });
@@ -330,6 +330,12 @@ describe('git itself', () => {
     const all = github.addToken({ kind: 'installation', permissions: { ...writes, workflows: 'write' } });
     expect((await push(folder, url, basic(all))).stderr).toContain('GH006: Protected branch update failed');
     repository.settings.protectedBranches = [];
+    repository.settings.rules = [{ type: 'required_signatures' }];
+    expect((await push(folder, url, basic(all))).stderr).toContain('Commits must have verified signatures.');
+    const pattern = { operator: 'starts_with', pattern: 'move', negate: true };
+    repository.settings.rules = [{ type: 'commit_message_pattern', parameters: pattern }];
+    expect((await push(folder, url, basic(all))).stderr).toContain('GH013: Repository rule violations');
+    repository.settings.rules = [{ type: 'creation', bypass: 'always' }, { type: 'required_linear_history' }];
     expect(await push(folder, url, basic(all))).toMatchObject({ exitCode: 0 });
   });
 });

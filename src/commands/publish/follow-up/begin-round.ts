@@ -20,6 +20,7 @@ import { isBot } from '../../../domain/github/untrusted-text.ts';
 import { noChange, publishFailed, type RunOutcome } from '../../../domain/run/outcome.ts';
 import { sentence } from '../../../domain/text/words.ts';
 import type { Clock } from '../../../ports.ts';
+import { type CommitSettings, rulesAhead } from '../branch-rules.ts';
 import { type EndingPlace, ended } from '../ended.ts';
 
 /** What a round is recorded from. */
@@ -28,6 +29,7 @@ export interface RoundQuestion {
   readonly event: GitHubEvent | null;
   readonly env: Environment;
   readonly caps: RoundCaps;
+  readonly commits: CommitSettings;
   readonly now: Clock;
   /** The run that it is recorded for; null for all that follow in the workflow run. */
   readonly runId: string | null;
@@ -39,12 +41,15 @@ export type RoundBegun = Exclude<RoundVerdict, { status: 'due' }> | { status: 'f
 /** Most jobs that are expected to record rounds of a repository at the same moment. */
 const TRIES = 10;
 
-/** Adds the round to the log, unless it is there or one too many. Throws `GitHubRefused`. */
+/** Adds the round to the log, unless it is there, one too many, or of a branch whose rules refuse it. Throws `GitHubRefused`. */
 export async function beginRound(
-  { where, event, env, caps, now, runId }: RoundQuestion,
+  { where, event, env, caps, commits, now, runId }: RoundQuestion,
   pull: OwnPull,
   trigger: Trigger,
 ): Promise<RoundBegun> {
+  const ahead = { branch: pull.branch, isNew: false, isMerge: trigger === 'conflict' };
+  const obstacle = await rulesAhead(where, commits, ahead);
+  if (obstacle !== null) return { status: 'failed', outcome: obstacle };
   const job = jobOfRound(env);
   const asked: Round = {
     pull: pull.number,

@@ -16,7 +16,7 @@ import { type EndingPlace, ended } from '../ended.ts';
 import { beginRound, type RoundBegun, type RoundQuestion } from './begin-round.ts';
 
 /** The pull requests to continue, and where to report. */
-export interface RoundsJob extends Omit<RoundQuestion, 'caps' | 'runId'> {
+export interface RoundsJob extends Omit<RoundQuestion, 'caps' | 'commits' | 'runId'> {
   readonly pulls: readonly OwnPull[];
   readonly trigger: Trigger;
   readonly settings: Settings;
@@ -38,16 +38,16 @@ export interface RoundsPrepared {
 
 /** Where nobody asked, the pull request itself says that a round begins, or that there will be none. Throws `GitHubRefused`. */
 export async function prepareRounds(job: RoundsJob): Promise<RoundsPrepared> {
-  const { pulls, trigger, settings: caps, say } = job;
+  const { pulls, trigger, settings, say } = job;
   const ready: number[] = [];
   const words: string[] = [];
   const reasons: string[] = [];
   let failed: RunOutcome | null = null;
   let isRepeated = false;
   for (const pull of pulls) {
-    const begun = await beginRound({ ...job, caps, runId: null }, pull, trigger);
+    const begun = await beginRound({ ...job, caps: settings, commits: settings, runId: null }, pull, trigger);
     if (begun.status === 'recorded') {
-      const said = roundWords(begun, caps);
+      const said = roundWords(begun, settings);
       ready.push(pull.number);
       words.push(said);
       say(`pull request #${pull.number}: ${said}`);

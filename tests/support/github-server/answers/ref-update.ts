@@ -1,7 +1,9 @@
 /** What forbids that a ref moves, apart from git. */
 
+import { runElsewhere } from '../../machine/elsewhere.ts';
 import { notAccessible } from '../permissions.ts';
 import { unprocessable } from '../refusal.ts';
+import { CHECK_RULES, rulesText } from '../rules.ts';
 import type { Repository, Token } from '../state/world.ts';
 
 /** Throws the refusal of GitHub. */
@@ -16,6 +18,18 @@ export async function checkRefUpdate(
       `Protected branch update failed for ${name}.\n\nChanges must be made through a pull request.`,
     );
   }
+  const { store, settings } = repository;
+  const { exitCode, stderr } = await runElsewhere({
+    program: 'sh',
+    args: ['-c', CHECK_RULES, 'update', name, (await store.ref(name)) ?? '0'.repeat(40), sha],
+    cwd: store.folder,
+    env: {
+      PATH: process.env.PATH,
+      SERVER_RULES: rulesText(settings),
+      SERVER_DEFAULT: settings.defaultBranch,
+    },
+  });
+  if (exitCode !== 0) throw unprocessable(stderr.replace('error: GH013: ', '').trim());
   if (token === null || token.permissions.workflows === 'write') return;
   if ((await newWorkflow(repository, sha)) !== null)
     throw notAccessible(token, ['contents=write,workflows=write']);
