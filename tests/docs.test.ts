@@ -12,6 +12,7 @@ import {
 } from '../scripts/docs/derived-docs.ts';
 import { projectFileSchema } from '../scripts/docs/project-file-schema.ts';
 import { securityPage } from '../scripts/docs/security-page.ts';
+import { findingsSchema } from '../src/domain/findings/reported.ts';
 import { RunAction } from '../src/domain/run/events.ts';
 import { JOURNAL_VERSION } from '../src/domain/run/limits.ts';
 import { STAGES } from './attacks/stages.ts';
@@ -26,6 +27,7 @@ test('the published schema of publish.json matches the code', () => {
 
 test('the published schema of check matches the code', () => {
   expect(readFileSync('docs/check.schema.json', 'utf8')).toBe(checkSchema());
+  expect(JSON.parse(readFileSync('docs/findings.schema.json', 'utf8'))).toEqual(findingsSchema());
   expect(readFileSync('docs/plan.schema.json', 'utf8')).toBe(planSchema());
   expect(readFileSync('docs/patchsmith.schema.json', 'utf8')).toBe(projectFileSchema());
 });

@@ -99,6 +99,10 @@ export const COMMANDS: readonly Command[] = [
         'patchsmith publish RUN --label bot --reviewer octocat',
         'Open a pull request with the changes of a run',
       ],
+      [
+        'patchsmith publish RUN --publish-as review --issue 7',
+        'Review pull request 7 with what a run has found',
+      ],
       ['patchsmith publish RUN --dry-run', 'Show the calls without making them'],
     ],
     operands: ['[RUN]'],

@@ -43,7 +43,7 @@ export type RunAndPublishEnd = CommandOutcome | { status: 'decided'; outcome: Ru
 export async function runAndPublish(asked: RunAndPublish): Promise<RunAndPublishEnd> {
   const { context, run, publish, onPublishing } = asked;
   // Mistakes in it must be found before the run costs money.
-  const ready = readPublishInputs(context, { switches: new Set(), ...publish });
+  const ready = readPublishInputs(context, { switches: new Set(['publish']), ...publish });
   if (ready.status === 'refused') {
     const ofRun = await readRunInputs(context, run.flags, run.problems);
     const problems = [...ready.problems, ...(ofRun.status === 'refused' ? ofRun.problems : [])];

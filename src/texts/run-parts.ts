@@ -33,7 +33,7 @@ export function factsLine(result: RunResult): string {
       ? '**changes unknown**'
       : `**${pluralize(result.changedFiles.length, 'file')} changed** (+${formatNumber(added)} −${formatNumber(removed)})`,
     verdict(result),
-    `${pluralize(result.iterations, 'turn')}, ${cost(result)}`,
+    `${pluralize(result.iterations, 'turn')}, ${costText(result)}`,
   ].join(' · ');
 }
 
@@ -183,12 +183,13 @@ export function modelLine(result: RunResult): string {
     model === null ? 'no model' : escaped(model, 100),
     ...(provider === 'replay' ? ['played from a recording'] : []),
     `${describeTokens(tokens)}${costUsd === 'unknown' ? mark : ''}`,
-    cost(result),
+    costText(result),
     `${(durations.totalMs / 1000).toFixed(1)} s`,
   ].join(', ');
 }
 
-function cost({ costUsd, estimated }: RunResult): string {
+/** `USD 0.0812`, and whether that is an estimate. */
+export function costText({ costUsd, estimated }: Pick<RunResult, 'costUsd' | 'estimated'>): string {
   if (costUsd === 'unknown') return 'cost unknown';
   return `USD ${costUsd.toFixed(4)}${estimated ? ' (estimated)' : ''}`;
 }

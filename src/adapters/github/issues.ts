@@ -29,13 +29,13 @@ export interface CommentMade {
 
 /** The text of our comment with this marker; empty without such a comment. */
 export async function commentThere(where: OnGitHub, at: Omit<StickyComment, 'body'>): Promise<string> {
-  const [oldest] = await listOurs(where, at, await ownComments(where.github, at.marker));
+  const [oldest] = await listOurs(where, at, await ownTexts(where.github, at.marker));
   return oldest?.body ?? '';
 }
 
 /** If several are ours, the oldest is kept. Comments by others are not touched, whatever they contain. */
 export async function putComment(where: OnGitHub, comment: StickyComment): Promise<CommentMade> {
-  const isOurs = await ownComments(where.github, comment.marker);
+  const isOurs = await ownTexts(where.github, comment.marker);
   const [oldest] = await listOurs(where, comment, isOurs);
   if (oldest) return updated(where, oldest, comment);
   const made = await create(where, comment, isOurs);
@@ -54,8 +54,11 @@ export async function putComment(where: OnGitHub, comment: StickyComment): Promi
   return { ...(await updated(where, first, comment)), operation: 'updated' };
 }
 
-/** Whether a comment was made by the token's own account; if that is unknown, any bot's counts. */
-async function ownComments(github: GitHub, marker: string): Promise<(comment: Comment) => boolean> {
+/** Whether a text was made by the token's own account; if that is unknown, any bot's counts. */
+export async function ownTexts(
+  github: GitHub,
+  marker: string,
+): Promise<(text: Pick<Comment, 'user' | 'body'>) => boolean> {
   const me = await ownAccount(github);
   return ({ user, body }) =>
     body?.trimEnd().endsWith(marker) === true &&

@@ -5,12 +5,16 @@ import { runInNewContext } from 'node:vm';
 import { Ajv, type ErrorObject, type Options } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type Failed, failed } from '../../domain/failed.ts';
+import { findingsSchema } from '../../domain/findings/reported.ts';
 import { depthOf, MAX_LEVELS } from '../../domain/text/json.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import { listed, sentence } from '../../domain/text/words.ts';
 import { textOf } from '../../files/regular-file.ts';
 import { readNamedFile } from '../../git/checkout-layout.ts';
 import type { AnswerSchema } from '../../ports.ts';
+
+/** The schema that is built in; a file of this name is `./findings`. */
+const FINDINGS = 'findings';
 
 const MAX_SCHEMA_BYTES = 65_536;
 
@@ -19,6 +23,7 @@ export type AnswerSchemaRead = { status: 'ok'; answer: AnswerSchema } | Failed;
 
 /** The schema in a file; its path is relative to `cwd`. */
 export async function readAnswerSchema(file: string, cwd: string): Promise<AnswerSchemaRead> {
+  if (file === FINDINGS) return openAnswerSchema(findingsSchema());
   const name = `The schema of the answer, ${file} (--output-schema),`;
   const read = await readNamedFile(resolve(cwd, file), { maxBytes: MAX_SCHEMA_BYTES, pipes: true });
   if (read.status === 'failed') return failed(sentence(`${name} ${read.why}`));

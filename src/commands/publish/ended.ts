@@ -110,6 +110,11 @@ const WHAT: Readonly<Record<string, string>> = {
   'POST /repos/{owner}/{repo}/issues/{issue_number}/labels': 'add the labels',
   'POST /repos/{owner}/{repo}/issues/{issue_number}/assignees': 'assign the pull request',
   'PATCH /repos/{owner}/{repo}/issues/{issue_number}': 'set the milestone',
+  'POST /repos/{owner}/{repo}/pulls/{pull_number}/reviews': 'review the pull request',
+  'PUT /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}': 'update the review',
+  'POST /repos/{owner}/{repo}/pulls/{pull_number}/comments': 'comment at lines of the pull request',
+  'POST /repos/{owner}/{repo}/check-runs': 'make the check run',
+  'PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}': 'add to the check run',
   'GET /repos/{owner}/{repo}/milestones': 'list milestones',
   'GET /repos/{owner}/{repo}/milestones/{milestone_number}': 'show the milestone',
   'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews': 'list reviews',
@@ -196,6 +201,7 @@ const PERMISSION_OF: Readonly<Record<string, string>> = {
   git: 'contents=write',
   pulls: 'pull_requests=write',
   issues: 'issues=write',
+  check: 'checks=write',
 };
 
 function area(route: string): string {

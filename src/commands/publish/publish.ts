@@ -153,6 +153,10 @@ function recounted({ result, patch }: CheckedRun): RunResult {
 async function publish(job: PublishJob): Promise<RunOutcome> {
   const mismatch = otherIssue(job);
   if (mismatch !== null) return mismatch;
+  if (job.settings.publishAs !== 'pull-request') {
+    const { publishAnswer } = await import('./answer/publish-answer.ts');
+    return publishAnswer(job);
+  }
   const verdict = publishable(job.run.result, job.settings.publishUnfinished);
   // A follow-up without changes leaves the work that it went on with as it is.
   if (verdict.status === 'nothing')

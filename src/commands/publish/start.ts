@@ -78,20 +78,22 @@ export type PublishInputs =
 /** What a publication needs besides the run; all problems are reported at once. */
 export function readPublishInputs(
   context: HostContext,
-  { flags, problems }: Omit<Given, 'operands'>,
+  { flags, problems, switches }: Omit<Given, 'operands'>,
 ): PublishInputs {
   const read = readSettings(context, flags, problems);
   if (read.status === 'refused') return read;
   const { settings } = read;
   const { repository, output } = settings;
-  const token = context.env.GITHUB_TOKEN || context.env.GH_TOKEN;
+  const token = context.env.GITHUB_TOKEN || context.env.GH_TOKEN || '';
+  const needsToken = settings.publishAs !== 'sarif' || settings.issue !== null;
   const lacking = [
-    ...(token ? [] : [context.isStep === true ? NO_TOKEN_INPUT : NO_TOKEN]),
+    ...(token || !needsToken ? [] : [context.isStep === true ? NO_TOKEN_INPUT : NO_TOKEN]),
+    ...(switches.has('publish') && settings.publishAs !== 'pull-request' ? [TWO_STEPS] : []),
     ...(repository === null ? [NO_REPOSITORY] : []),
     ...foreignTeams(settings),
     ...(output === 'none' || output === 'json' ? [] : [NO_SUCH_OUTPUT]),
   ];
-  if (!token || repository === null || lacking.length > 0) return { status: 'refused', problems: lacking };
+  if (repository === null || lacking.length > 0) return { status: 'refused', problems: lacking };
   return { status: 'ok', settings, repository, token };
 }
 
@@ -121,6 +123,10 @@ const NO_TOKEN = problem(
 const NO_TOKEN_INPUT = problem(
   'ERR_NO_TOKEN',
   'there is no token: set github-token, such as to github.token in a job with contents: write and pull-requests: write',
+);
+const TWO_STEPS = problem(
+  'ERR_SETTINGS_CONFLICT',
+  '--publish-as: what a run answers is published by patchsmith publish, in a job of its own',
 );
 const NO_REPOSITORY = problem(
   'ERR_NO_REPOSITORY_NAME',

@@ -13,6 +13,7 @@ const WHETHER = ['auto', 'always', 'never'] as const;
 const BRANCH_SUFFIXES = ['none', 'random', 'timestamp', 'short-commit-hash'] as const;
 const STALE = ['close', 'comment', 'keep'] as const;
 const REOPEN = ['never', 'always'] as const;
+const PUBLISH_AS = ['pull-request', 'review', 'check', 'sarif'] as const;
 const PROTECTED = ['auto', 'refuse', 'draft', 'allow'] as const;
 
 // biome-ignore format: one setting reads best as one row
@@ -37,6 +38,9 @@ export const PUBLISHING_SETTINGS = {
   sign: choice(SIGNING).default('auto').register(about, {
     flag: 'sign', value: SIGNING.join('|'), group: 'Publishing', file: 'refused', alsoFor: ['prepare', 'doctor'],
     help: "required: have GitHub make and sign the commit, and refuse one that it does not show as verified; auto: push it with git" }),
+  publishAs: choice(PUBLISH_AS).default('pull-request').register(about, {
+    flag: 'publish-as', value: PUBLISH_AS.join('|'), group: 'Publishing', file: 'refused', alsoFor: ['prepare'],
+    help: 'What to make of the run: a pull request of its patch; or, of an answer with --output-schema findings, a review of a pull request, a check run, or findings.sarif in the run directory' }),
   draft: choice(WHETHER).default('auto').register(about, {
     flag: 'draft', value: WHETHER.join('|'), group: 'Publishing', file: 'refused',
     help: 'Whether the pull request is a draft; auto: when nothing was verified, or not all of it passed' }),
@@ -57,7 +61,7 @@ export const PUBLISHING_SETTINGS = {
     help: "Add Co-authored-by to the commit's message", defaultHelp: 'none' }),
   title: text().nullable().default(null).register(about, {
     flag: 'title', value: 'TEXT', group: 'Publishing', file: 'refused',
-    help: "Title of the pull request, in which {title} stands for the title of the change", defaultHelp: 'the title of the change' }),
+    help: "Title of the pull request, in which {title} stands for the title of the change; or of the review or check run", defaultHelp: 'the title of the change' }),
   bodyHeader: longText().nullable().default(null).register(about, {
     flag: 'body-header', value: 'TEXT', group: 'Publishing', file: 'refused',
     help: 'Markdown above the body of the pull request' }),

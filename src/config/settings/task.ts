@@ -133,8 +133,8 @@ export const TASK_SETTINGS = {
     flag: 'mcp-config', value: 'FILE', group: 'Task', file: 'refused', alsoFor: ['resume'],
     help: 'JSON or YAML with mcpServers, as for other clients: command, args and env, or url and headers, with variables in env and headers', defaultHelp: 'none' }),
   outputSchema: path().nullable().default(null).register(about, {
-    flag: 'output-schema', value: 'FILE', group: 'Task', file: 'refused',
-    help: 'JSON Schema of the answer that the model has to end with, which is then in the result', defaultHelp: 'no answer' }),
+    flag: 'output-schema', value: 'FILE|findings', group: 'Task', file: 'refused',
+    help: 'JSON Schema of the answer that the model has to end with, which is then in the result; findings: the built-in one, which publish --publish-as takes', defaultHelp: 'no answer' }),
 };
 
 // biome-ignore format: one setting reads best as one row

@@ -155,7 +155,10 @@ export const DURING_AND_AFTER = {
       ERR_RUN_UNTRUSTED:
         'The run directory is missing, damaged, or inconsistent. Publish it as the run left it.',
       ERR_RUN_NOT_ENDED: 'The run is still in progress. Publish it when it has ended.',
-      ERR_NOTHING_TO_PUBLISH: 'The run has no patch. Publish one that has.',
+      ERR_NOTHING_TO_PUBLISH: 'The run has no patch, or with `--publish-as` no answer. Publish one that has.',
+      ERR_NOT_FINDINGS:
+        'The answer of the run has another form than `--publish-as` needs. Run it with `--output-schema findings`.',
+      ERR_NO_PULL_REQUEST: 'It is not clear which pull request to review. Name it with `--issue`.',
       ERR_BASE_DIRTY:
         'The run started with uncommitted work, which GitHub does not have. Commit it, and run the plan again.',
       ERR_OTHER_ISSUE:

@@ -9,6 +9,7 @@ import { gitData } from './answers/git-data.ts';
 import { issues } from './answers/issues.ts';
 import { pulls } from './answers/pulls.ts';
 import { repositories } from './answers/repositories.ts';
+import { reviews } from './answers/reviews.ts';
 import type { Answer, Handler } from './call.ts';
 import { type Match, publishedDescription } from './description.ts';
 import { type Fault, Faults, troubleAnswer } from './faults.ts';
@@ -29,6 +30,7 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   ...issues,
   ...pulls,
   ...repositories,
+  ...reviews,
 };
 
 /** An answer as it goes over the wire. */

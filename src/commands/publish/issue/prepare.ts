@@ -61,12 +61,13 @@ async function prepare(
   const where = repositoryNamed(github, repository);
   const asked = await ended(place, () => pullsAskedFor(context, where, settings));
   if ('name' in asked) return asked;
+  const isAnswer = settings.publishAs !== 'pull-request';
   const pulls = asked.status === 'found' ? asked.pulls : null;
   // The question whether it may write is a write itself, if one without an effect.
   const permitted =
     asked.status === 'refused'
       ? asked.outcome
-      : settings.dryRun || pulls?.length === 0
+      : settings.dryRun || pulls?.length === 0 || isAnswer
         ? null
         : await preflightPublishing({ github, repository, settings, continues: pulls !== null });
   const runUrl = runUrlOf(settings.githubServerUrl, env);
@@ -80,7 +81,7 @@ async function prepare(
   if (rounds !== null && 'name' in rounds) return rounds;
   if (pulls !== null) context.onContinued?.(rounds?.ready ?? []);
   if (rounds?.isRepeated) return rounds.outcome;
-  const works = settings.dryRun || pulls !== null ? [] : worksOf(context, settings, read.found);
+  const works = settings.dryRun || pulls !== null || isAnswer ? [] : worksOf(context, settings, read.found);
   const isStep = context.isStep === true;
   const question = { ...{ github, repository, settings, token, version, env, signal }, isStep };
   const { obstacle, ready } =

@@ -58,6 +58,17 @@ export function fenced(text: string, maxLength: number): string {
   });
 }
 
+/**
+ * A change that people can apply to the lines of a review comment, exactly as it is; null if it has characters that they would
+ * not see. An empty one removes the lines.
+ */
+export function suggestionBlock(text: string): string | null {
+  const lines = text.replaceAll('\r\n', '\n').replace(/\n$/, '');
+  if (visibleLines(lines).join('\n') !== lines) return null;
+  const fence = '`'.repeat(Math.max(3, longestRun(lines) + 1));
+  return `${fence}suggestion\n${lines}${lines === '' ? '' : '\n'}${fence}`;
+}
+
 /** The Markdown as a quotation: bots that read the source find none of its lines at the start of a line. */
 export function quoted(markdown: string): string {
   return markdown

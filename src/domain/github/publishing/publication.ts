@@ -50,6 +50,17 @@ export const Publication = z.strictObject({
     })
     .nullable(),
   comment: z.strictObject({ url: z.string(), operation: z.enum(['created', 'updated', 'none']) }).nullable(),
+  answer: z
+    .strictObject({
+      as: z.enum(['review', 'check', 'sarif']),
+      url: z.string().nullable().describe('Page of the review or the check run'),
+      file: z.string().nullable().describe('The SARIF document'),
+      operation: z.enum(['created', 'updated', 'none']),
+      findings: z.int(),
+      atLines: z.int().describe('How many of them are shown at their lines'),
+    })
+    .nullable()
+    .describe('What --publish-as made of the findings of a run'),
   conflicts: z
     .array(z.strictObject({ path: z.string(), why: z.string() }))
     .describe('Files that the base has changed as well, so that the patch does not apply'),
@@ -83,6 +94,7 @@ export function nothingPublished(version: string): PublicationSoFar {
     commit: null,
     pullRequest: null,
     comment: null,
+    answer: null,
     conflicts: [],
     merged: [],
     flags: [],

@@ -23,18 +23,6 @@ export const pulls: Readonly<Record<string, Handler>> = {
   'pulls/create-reply-for-review-comment': reply,
   'pulls/list-files': listFiles,
   'pulls/request-reviewers': requestReviewers,
-  'pulls/list-reviews': (call) =>
-    page(
-      call,
-      (pullOf(call).pull?.reviews ?? []).map(({ id, author, state }) => ({
-        id,
-        user: showUser(call.world, author),
-        state,
-        body: '',
-        commit_id: null,
-        submitted_at: call.world.now(),
-      })),
-    ),
 };
 
 /** GitHub takes a moment after a push; here it is known at once. */
@@ -78,7 +66,8 @@ function reply(call: Call): Answer {
   };
 }
 
-function pullOf(call: Call): Issue {
+/** Throws 404 when there is none of the number in the path. */
+export function pullOf(call: Call): Issue {
   const issue = call.repository().issues.get(Number(call.params.pull_number));
   if (issue?.pull == null) throw notFound();
   return issue;

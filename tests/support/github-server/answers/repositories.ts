@@ -203,10 +203,22 @@ export async function changedFiles(
       filename: parts[at + (renamed ? 2 : 1)],
       status,
       ...(renamed ? { previous_filename: parts[at + 1] } : {}),
+      ...(await patchOf(store, args, String(parts[at + (renamed ? 2 : 1)]))),
     });
     at += renamed ? 3 : 2;
   }
   return files.slice(0, MAX_FILES);
+}
+
+/** Its hunks; nothing for binary contents, and for files that are only renamed. */
+async function patchOf(
+  store: Repository['store'],
+  args: string[],
+  path: string,
+): Promise<{ patch?: string }> {
+  const diff = await store.text(['diff-tree', '-p', '-M', '--no-commit-id', ...args, '--', path]);
+  const from = diff.search(/^@@ /m);
+  return from === -1 ? {} : { patch: diff.slice(from) };
 }
 
 function getRole(call: Call): Answer {

@@ -55,6 +55,10 @@ export interface Thread {
   readonly id: number;
   readonly path: string;
   readonly line: number | null;
+  /** The first of several lines. */
+  readonly startLine?: number | null;
+  /** The commit it was made on; left out where a test made it, which is then always the head. */
+  readonly commit?: string;
   resolvedBy: Account | null;
   readonly comments: Comment[];
 }
@@ -70,7 +74,13 @@ export interface Pull {
   reviewers: Account[];
   teams: string[];
   readonly threads: Thread[];
-  readonly reviews: { id: number; author: Account; state: 'APPROVED' | 'CHANGES_REQUESTED' | 'COMMENTED' }[];
+  readonly reviews: {
+    id: number;
+    author: Account;
+    state: 'APPROVED' | 'CHANGES_REQUESTED' | 'COMMENTED';
+    body?: string;
+    commit?: string;
+  }[];
 }
 
 /** An issue; a pull request is one too. */
@@ -137,9 +147,14 @@ export interface Check {
   readonly id: number;
   readonly sha: string;
   readonly name: string;
-  readonly conclusion: string;
+  conclusion: string | null;
   readonly log: string;
-  readonly summary: string | null;
+  summary: string | null;
+  /** Of one that was made by a request. */
+  readonly by?: Account;
+  readonly externalId?: string;
+  title?: string;
+  readonly annotations?: unknown[];
 }
 
 export class World {

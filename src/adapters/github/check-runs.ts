@@ -1,0 +1,64 @@
+/** A check run of a commit with annotations: the same findings are published once, others make a new run, which GitHub shows. */
+
+import * as z from 'zod';
+import { getOrThrow, type OnGitHub, paginate } from './request.ts';
+
+/** What the check run should say. */
+export interface CheckWanted {
+  readonly name: string;
+  readonly sha: string;
+  readonly conclusion: 'success' | 'neutral' | 'failure';
+  readonly title: string;
+  readonly summary: string;
+  readonly annotations: readonly object[];
+  /** Stands for all of it. */
+  readonly digest: string;
+}
+
+/** GitHub takes no more with one request. */
+const PAGE = 50;
+
+const CheckRun = z.object({
+  id: z.int(),
+  external_id: z.string().nullish(),
+  html_url: z.string().nullish(),
+  status: z.string(),
+  output: z.object({ annotations_count: z.int() }),
+});
+
+/** A publication that was cut off is continued: what is there is counted. */
+export async function putCheckRun(
+  where: OnGitHub,
+  wanted: CheckWanted,
+): Promise<{ url: string; operation: 'created' | 'updated' | 'none' }> {
+  const { name, sha, title, summary, annotations, digest } = wanted;
+  const all = await paginate(where, {
+    route: 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs',
+    parameters: { ref: sha, check_name: name, filter: 'all' },
+    entry: CheckRun,
+  });
+  const there = all.find(({ external_id }) => external_id === digest);
+  const end = { status: 'completed', conclusion: wanted.conclusion };
+  const page = (from: number) => ({
+    ...(from + PAGE < annotations.length ? { status: 'in_progress' } : end),
+    output: { title, summary, annotations: annotations.slice(from, from + PAGE) },
+  });
+  const run =
+    there ??
+    (await getOrThrow(where, {
+      route: 'POST /repos/{owner}/{repo}/check-runs',
+      parameters: { name, head_sha: sha, external_id: digest, ...page(0) },
+      schema: CheckRun,
+      planned: { id: 0, status: 'completed', output: { annotations_count: annotations.length } },
+    }));
+  const url = run.html_url ?? '';
+  if (there?.status === 'completed') return { url, operation: 'none' };
+  for (let from = run.output.annotations_count; from < annotations.length; from += PAGE)
+    await getOrThrow(where, {
+      route: 'PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}',
+      parameters: { check_run_id: run.id, ...page(from) },
+      // Annotations are added to those that are there.
+      isRepeatable: false,
+    });
+  return { url, operation: there === undefined ? 'created' : 'updated' };
+}

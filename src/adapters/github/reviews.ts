@@ -1,0 +1,115 @@
+/** One review of a pull request per marker: written once, and from then on kept up to date, its comments too. */
+
+import * as z from 'zod';
+import { ownTexts } from './issues.ts';
+import { getOrNull, getOrThrow, type OnGitHub, paginate } from './request.ts';
+
+const Author = z.object({ login: z.string(), type: z.string() }).nullish();
+const Review = z.object({ id: z.int(), html_url: z.string(), body: z.string().nullish(), user: Author });
+const LineComment = z.object({
+  id: z.int(),
+  path: z.string(),
+  body: z.string(),
+  user: Author,
+  /** Null when the lines have changed since. */
+  line: z.int().nullish(),
+  start_line: z.int().nullish(),
+  in_reply_to_id: z.int().optional(),
+});
+
+/** A comment at lines that the diff shows; `start` is the first of several. */
+export interface CommentAtLines {
+  readonly path: string;
+  readonly start: number;
+  readonly end: number;
+  readonly body: string;
+}
+
+/** What a review should say. Every text ends with `marker`. */
+export interface ReviewWanted {
+  readonly pull: number;
+  readonly head: string;
+  readonly marker: string;
+  readonly body: string;
+  readonly comments: readonly CommentAtLines[];
+  /** It says that there is nothing to say. */
+  readonly isEmpty: boolean;
+}
+
+/** The pull request itself, and the lines of its diff by path. */
+export function readPull(where: OnGitHub, pull: number) {
+  const schema = z.object({ number: z.int(), state: z.string(), head: z.object({ sha: z.string() }) });
+  return getOrNull(where, { route: `GET ${PULL}`, parameters: { pull_number: pull }, schema });
+}
+
+/** Each file with its diff, where GitHub shows one. */
+export function diffOf(where: OnGitHub, pull: number) {
+  const entry = z.object({ filename: z.string(), patch: z.string().optional() });
+  return paginate(where, { route: `GET ${PULL}/files`, parameters: { pull_number: pull }, entry });
+}
+
+/**
+ * Comments that no longer apply are removed, unless people have answered them. Null if `isEmpty` and there is no review to
+ * bring up to date.
+ */
+export async function putReview(
+  where: OnGitHub,
+  { pull, head, marker, body, comments, isEmpty }: ReviewWanted,
+): Promise<{ url: string; operation: 'created' | 'updated' } | null> {
+  const isOurs = await ownTexts(where.github, marker);
+  const parameters = { pull_number: pull };
+  const reviews = await paginate(where, { route: `GET ${PULL}/reviews`, parameters, entry: Review });
+  const there = reviews.find(isOurs);
+  if (there === undefined) {
+    if (isEmpty) return null;
+    const { html_url } = await getOrThrow(where, {
+      route: `POST ${PULL}/reviews`,
+      parameters: { ...parameters, commit_id: head, event: 'COMMENT', body, comments: comments.map(asked) },
+      schema: Review,
+      planned: { id: 0, html_url: '' },
+    });
+    return { url: html_url, operation: 'created' };
+  }
+  const all = await paginate(where, { route: `GET ${PULL}/comments`, parameters, entry: LineComment });
+  const answered = new Set(all.map(({ in_reply_to_id }) => in_reply_to_id));
+  const old = all.filter((one) => one.in_reply_to_id === undefined && isOurs(one));
+  for (const comment of comments) {
+    const at = old.findIndex((one) => isAt(one, comment));
+    const [same] = at === -1 ? [] : old.splice(at, 1);
+    if (same === undefined)
+      await getOrThrow(where, {
+        route: `POST ${PULL}/comments`,
+        parameters: { ...parameters, commit_id: head, ...asked(comment) },
+      });
+    else await renew(where, `PATCH ${COMMENT}`, { comment_id: same.id }, same, comment.body);
+  }
+  for (const { id } of old)
+    if (!answered.has(id))
+      await getOrNull(where, { route: `DELETE ${COMMENT}`, parameters: { comment_id: id } });
+  await renew(where, `PUT ${PULL}/reviews/{review_id}`, { ...parameters, review_id: there.id }, there, body);
+  return { url: there.html_url, operation: 'updated' };
+}
+
+/** GitHub returns texts with the line endings of web forms. */
+async function renew(
+  where: OnGitHub,
+  route: string,
+  parameters: object,
+  there: { body?: string | null | undefined },
+  body: string,
+): Promise<void> {
+  if (there.body?.replaceAll('\r\n', '\n') !== body)
+    await getOrThrow(where, { route, parameters: { ...parameters, body } });
+}
+
+const PULL = '/repos/{owner}/{repo}/pulls/{pull_number}';
+const COMMENT = '/repos/{owner}/{repo}/pulls/comments/{comment_id}';
+
+function asked({ path, start, end, body }: CommentAtLines) {
+  const first = start < end ? { start_line: start, start_side: 'RIGHT' } : {};
+  return { path, body, line: end, side: 'RIGHT', ...first };
+}
+
+function isAt(there: z.infer<typeof LineComment>, { path, start, end }: CommentAtLines): boolean {
+  return there.path === path && there.line === end && (there.start_line ?? end) === start;
+}

@@ -1,0 +1,132 @@
+/** What a review and a check run say about the findings of a run. All of it is text from outside. */
+
+import {
+  countReported,
+  isPathOfRepository,
+  type ReportedFinding,
+  reportedLines,
+} from '../domain/findings/reported.ts';
+import { fenced, pathCode, suggestionBlock, visibleLines } from '../domain/github/publishing/markdown.ts';
+import { plainLine } from '../domain/github/publishing/plain-text.ts';
+import { prose } from '../domain/github/publishing/prose.ts';
+import type { RunResult } from '../domain/run/result.ts';
+import { costText } from './run-parts.ts';
+
+/** A comment at lines of the diff. `marker` stands at its end, to find it again. */
+export function findingComment(finding: ReportedFinding, marker: string): string {
+  const { severity, suggestion } = finding;
+  const block = suggestion === null ? '' : (suggestionBlock(suggestion) ?? UNSEEN_SUGGESTION);
+  return [`**${NAMES[severity]}**`, textOf(finding), block, marker]
+    .filter((part) => part !== '')
+    .join('\n\n');
+}
+
+/** The facts of a report besides its findings. */
+export interface ReportFacts {
+  readonly result: Pick<RunResult, 'costUsd' | 'estimated' | 'runId'>;
+  readonly all: readonly ReportedFinding[];
+  /** Those that are shown nowhere else. */
+  readonly rest: readonly ReportedFinding[];
+  readonly title: string;
+  readonly runUrl: string | null;
+}
+
+/** Markdown of at most 60,000 characters, for the body of a review and the summary of a check run. */
+export function reportBody({ result, all, rest, title, runUrl }: ReportFacts): string {
+  const link = runUrl === null ? '' : ` · [log and artifacts](${runUrl})`;
+  const head = `**${title}**: ${countReported(all)} · ${costText(result)}${link}\n\nA model wrote this; nobody has checked it.`;
+  const parts = [head];
+  let room = 58_000 - head.length;
+  for (const finding of rest) {
+    const section = sectionOf(finding);
+    room -= section.length + 2;
+    if (room < 0) break;
+    parts.push(section);
+  }
+  const missing = rest.length - (parts.length - 1);
+  if (missing > 0) parts.push(`… ${missing} more in the artifacts of the run`);
+  return parts.join('\n\n');
+}
+
+function sectionOf(finding: ReportedFinding): string {
+  const { path, severity, suggestion } = finding;
+  const lines = reportedLines(finding);
+  const at = lines === null ? '' : `:${lines.start}${lines.end > lines.start ? `–${lines.end}` : ''}`;
+  const block = suggestion === null ? '' : `\n\nInstead:\n\n${fenced(suggestion, 2_000)}`;
+  return `**${NAMES[severity]}** ${pathCode(`${path}${at}`)}\n\n${textOf(finding)}${block}`;
+}
+
+function textOf({ text }: ReportedFinding): string {
+  return prose(text, 5_000);
+}
+
+const NAMES = { error: 'Error', warning: 'Warning', note: 'Note' } as const;
+
+const UNSEEN_SUGGESTION = 'Its suggestion is left out: it has characters that cannot be seen.';
+
+/** An annotation of a check run; null if the finding is at no line. GitHub shows its texts as they are. */
+export function checkAnnotation(finding: ReportedFinding) {
+  const lines = reportedLines(finding);
+  if (lines === null) return null;
+  const { path, severity, suggestion } = finding;
+  return {
+    path,
+    start_line: lines.start,
+    end_line: lines.end,
+    annotation_level: ANNOTATION_LEVELS[severity],
+    message: plainLines(finding),
+    ...(suggestion === null ? {} : { raw_details: visibleLines(suggestion).join('\n') || '(remove)' }),
+  };
+}
+
+const ANNOTATION_LEVELS = { error: 'failure', warning: 'warning', note: 'notice' } as const;
+
+/** Text without Markdown, in which nothing is live. */
+function plainLines({ text }: ReportedFinding): string {
+  const lines = text.split(/\r\n|\n|\r/).map((line) => plainLine(line, 2_000));
+  return lines.join('\n').trim() || '(no text)';
+}
+
+/** SARIF 2.1.0; findings whose path is none of a repository are left out. */
+export function sarifOf({
+  findings,
+  version,
+  title,
+}: {
+  findings: readonly ReportedFinding[];
+  version: string;
+  title: string;
+}) {
+  const results = findings
+    .filter(({ path }) => isPathOfRepository(path))
+    .map((finding) => {
+      const lines = reportedLines(finding);
+      return {
+        ruleId: 'finding',
+        level: finding.severity,
+        // Brackets would be links.
+        message: { text: plainLines(finding).replace(/[\\[\]]/g, '\\$&') },
+        locations: [
+          {
+            physicalLocation: {
+              artifactLocation: { uri: finding.path.split('/').map(encodeURIComponent).join('/') },
+              ...(lines === null ? {} : { region: { startLine: lines.start, endLine: lines.end } }),
+            },
+          },
+        ],
+      };
+    });
+  const rules = [{ id: 'finding', shortDescription: { text: 'What a model found in a run of patchsmith' } }];
+  return {
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [
+      {
+        tool: { driver: { name: 'patchsmith', semanticVersion: version, rules } },
+        // Alerts of another title are not those that this report replaces.
+        automationDetails: { id: `${title}/` },
+        results,
+      },
+    ],
+  };
+}
