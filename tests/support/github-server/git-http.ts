@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import { runElsewhere } from '../machine/elsewhere.ts';
-import { CHECK_RULES, rulesText } from './rules.ts';
+import { CHECK_RULES, rulesText } from './state/rules.ts';
 import type { Repository, Token } from './state/world.ts';
 
 /** A request of git's own protocol. */

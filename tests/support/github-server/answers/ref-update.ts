@@ -3,7 +3,7 @@
 import { runElsewhere } from '../../machine/elsewhere.ts';
 import { notAccessible } from '../permissions.ts';
 import { unprocessable } from '../refusal.ts';
-import { CHECK_RULES, rulesText } from '../rules.ts';
+import { CHECK_RULES, rulesText } from '../state/rules.ts';
 import type { Repository, Token } from '../state/world.ts';
 
 /** Throws the refusal of GitHub. */

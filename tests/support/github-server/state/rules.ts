@@ -1,6 +1,6 @@
 /** The rules of branches, and what they refuse, for pushes and for refs of the API alike: a part of the update hook. */
 
-import type { RepositorySettings } from './state/world.ts';
+import type { RepositorySettings } from './world.ts';
 
 /** For the hook: a line for each rule that is not bypassed, with its type, whether it is negated, and its pattern. */
 export function rulesText({ rules }: Pick<RepositorySettings, 'rules'>): string {
