@@ -3,12 +3,10 @@
  * reads the environment and the project file like the command line, and ends with the same result.
  */
 
-import { isAbsolute } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { PROVIDERS } from './adapters/providers/registry.ts';
 import { readRunInputs } from './commands/inputs.ts';
 import { withoutKey } from './config/provider-keys.ts';
-import { LOG_LEVELS } from './config/settings/output.ts';
 import type { Environment } from './domain/environment.ts';
 import type { RunEvent } from './domain/run/events.ts';
 import type { Interruption } from './domain/run/limits.ts';
@@ -40,9 +38,6 @@ export { failedCall, said } from './tools/result.ts';
 /** The value of a setting, as for a flag or in the project file. */
 export type SettingValue = string | number | boolean | readonly string[];
 
-/** How detailed a log is. */
-export type LogLevel = (typeof LOG_LEVELS)[number];
-
 /** What a run has to do, and with which settings. */
 export interface RunOptions {
   /**
@@ -63,11 +58,6 @@ export interface RunOptions {
   readonly tools?: readonly Tool<any>[];
   /** Answers instead of a model. Such a run needs no key, and cannot be resumed. */
   readonly provider?: LlmProvider;
-  /**
-   * Your own log for the lines of all runs that get it, like `patchsmith.log` for one run: absolute path of a file
-   * outside their checkouts, and its level (default: `info`). It rotates at 10 MB, and three old files are kept.
-   */
-  readonly log?: { readonly path: string; readonly level?: LogLevel };
   /** Gets the lines that the command line prints on stderr. Default: they are dropped. */
   readonly progress?: (text: string) => void;
 }
@@ -98,12 +88,10 @@ export function run(options: RunOptions): Run {
 }
 
 async function carryOut(options: RunOptions, onEvent: (event: RunEvent) => void): Promise<RunResult> {
-  const { settings, tools = [], provider, log } = options;
+  const { settings, tools = [], provider } = options;
   let result: RunResult | null = null;
   const own = whyNotTools(tools);
   if (own !== null) return refusedResult(usageError('ERR_LIBRARY_TOOL', own), VERSION);
-  const noLog = log && whyNotLog(log);
-  if (noLog) return refusedResult(usageError('ERR_INVALID_VALUE', noLog), VERSION);
   const context = contextOf(options, (ended) => {
     result = ended;
   });
@@ -127,7 +115,6 @@ async function carryOut(options: RunOptions, onEvent: (event: RunEvent) => void)
     env: withoutKey(context.env),
     startNotes: inputs.notes,
     onEvent,
-    ...(log === undefined ? {} : { sharedLog: { path: log.path, level: log.level ?? 'info' } }),
     ...(inputs.trust === undefined ? {} : { trust: inputs.trust }),
     ...(tools.length === 0 ? {} : { makeTools: ownTools(tools), ownTools: tools.map(({ name }) => name) }),
     ...(provider === undefined ? {} : onlyProvider(provider)),
@@ -145,13 +132,6 @@ function onlyProvider(provider: LlmProvider): Pick<RunInput, 'providers'> {
   const { replay } = PROVIDERS;
   if (replay === undefined) throw new Error('There is no entry for recordings.');
   return { providers: { ...PROVIDERS, replay: { ...replay, create: async () => ownProvider(provider) } } };
-}
-
-function whyNotLog({ path, level = 'info' }: NonNullable<RunOptions['log']>): string | null {
-  if (!LOG_LEVELS.includes(level)) return `log.level is none of ${LOG_LEVELS.join(', ')}.`;
-  return isAbsolute(path)
-    ? null
-    : 'log.path has to be absolute: runs that share a log may have other folders.';
 }
 
 function contextOf(options: RunOptions, onResult: (result: RunResult) => void): HostContext {

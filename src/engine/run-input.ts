@@ -1,7 +1,6 @@
 /** The inputs of a run, and the callbacks for its observers. Types only. */
 
 import type { ProviderRegistry } from '../adapters/providers/registry.ts';
-import type { SharedLog } from '../adapters/sinks/log.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import type { Settings } from '../config/schema.ts';
 import type { Attempts } from '../domain/attempts/attempts.ts';
@@ -48,8 +47,6 @@ export interface RunInput extends ProcessParts, RunHooks {
   readonly providers?: ProviderRegistry;
   /** MCP servers, ready to be started. Default: none. */
   readonly servers?: FilledEntries;
-  /** A log of the program that makes this run and others. Default: none. */
-  readonly sharedLog?: SharedLog;
   /** Makes the model's tools. Default: the built-in ones. */
   readonly makeTools?: ToolMaker;
   /** Names of the tools that are not patchsmith's own: only the program that provides them could resume the run. */

@@ -191,7 +191,6 @@ async function openSinks(session: Session, ready: Ready, stateNow: () => RunStat
     await openLog({
       path: directory.log,
       level: logLevel,
-      ...(input.sharedLog === undefined ? {} : { shared: input.sharedLog }),
       people: { level: logStderr, print: (line) => progress.log(line) },
       runId,
       iteration: beginning.state.iterations,

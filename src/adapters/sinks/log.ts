@@ -3,19 +3,11 @@
  * request. Each has the run and, if there is one, the model turn and the call, to find related lines.
  */
 
-import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { blockingAmong } from '../../domain/findings/review.ts';
 import type { RunEvent } from '../../domain/run/events.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
-import { hasCode } from '../../files/failures.ts';
 import type { EventSink } from '../../ports.ts';
-
-/** A log shared by several runs: `path` is absolute, `level` is one of pino's or `silent`. */
-export interface SharedLog {
-  readonly path: string;
-  readonly level: string;
-}
 
 /** Where to log, and how much. Both levels are one of pino's, or `silent`. */
 export interface LogOptions {
@@ -23,8 +15,6 @@ export interface LogOptions {
   readonly level: string;
   /** `print` gets lines such as `12:03:04 INF tool: completed run=… iteration=2 call=… status=ok`, in the local time. */
   readonly people: { readonly level: string; print(line: string): void };
-  /** The log of a program that starts runs, with the lines of all of them. */
-  readonly shared?: SharedLog;
   readonly runId: string;
   /** Earlier completed model turns. */
   readonly iteration: number;
@@ -39,7 +29,6 @@ export async function openLog({
   path,
   level,
   people,
-  shared,
   runId,
   redact,
   ...from
@@ -55,10 +44,6 @@ export async function openLog({
   const file = pino({ level, base, formatters }, destination);
   const lines = { write: (json: string) => people.print(lineOf(JSON.parse(json))) };
   const logs = [file, pino({ level: people.level, base, formatters }, lines)];
-  if (shared !== undefined) {
-    const rolling = { write: (line: string) => appendRolling(shared.path, line) };
-    logs.push(pino({ level: shared.level, base, formatters }, rolling));
-  }
   let { iteration } = from;
   return {
     accept(event: RunEvent): void {
@@ -199,33 +184,4 @@ function some(paths: readonly string[]): { paths: readonly string[]; morePaths?:
   return paths.length > MAX_PATHS
     ? { paths: paths.slice(0, MAX_PATHS), morePaths: paths.length - MAX_PATHS }
     : { paths };
-}
-
-const MAX_BYTES = 10_000_000;
-const KEPT = 3;
-
-/**
- * Appends a line, with its end. The file is not kept open between two lines, so that runs of one process can share it
- * without knowing each other. What cannot be written, for example because the disk is full, is missing and stops
- * nothing.
- */
-export function appendRolling(path: string, line: string, maxBytes = MAX_BYTES): void {
-  try {
-    const bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-    if (bytes > 0 && bytes + Buffer.byteLength(line) > maxBytes) roll(path);
-    appendFileSync(path, line, { mode: 0o600 });
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error)) throw error;
-  }
-}
-
-/** `log` becomes `log.1`, and so on; `log.3` is dropped. */
-function roll(path: string): void {
-  for (let number = KEPT; number >= 1; number -= 1) {
-    try {
-      renameSync(number === 1 ? path : `${path}.${number - 1}`, `${path}.${number}`);
-    } catch (error) {
-      if (!hasCode(error, 'ENOENT')) throw error;
-    }
-  }
 }

@@ -116,7 +116,6 @@ test('settings that are wrong are a result, and so is a tool with a name that is
   expect(
     await refusedBy({ settings: { ...settings, mcpConfig: config }, env, tools: own('own__look') }),
   ).toMatch(/The tool own__look has a name that the MCP server own may have a tool by/);
-  expect(await refusedBy({ settings, log: { path: 'runs.log' } })).toMatch(/log\.path has to be absolute/);
   expect(await refusedBy({ settings, tools: own('when', z.date()) })).toMatch(
     /The tool when cannot be described to a model: Date/,
   );
@@ -161,24 +160,4 @@ test('a signal ends the run, and what was done is in the result', async () => {
   expect([result.outcome, result.exitCode]).toEqual(['interrupted', 143]);
   expect(result.changedFiles.map(({ path }) => path)).toEqual(['a.txt']);
   expect(lines.join('')).toContain('write_file');
-});
-
-test('runs share a log, which names each of them and no secret', async () => {
-  const path = join(temporaryFolder(), 'runs.log');
-  const once = () =>
-    asked([{ calls: [call('read_file', { path: KEY })] }, finish], async (env) => {
-      const { root } = await makeRepository({});
-      return run({ settings: { message: 'x', repo: root }, env, log: { path, level: 'debug' } }).result;
-    });
-  const results = [await once(), await once()];
-  const text = readFileSync(path, 'utf8');
-  const lines = text
-    .trimEnd()
-    .split('\n')
-    .map((line): { msg: string; run: string } => JSON.parse(line));
-  expect(lines.filter(({ msg }) => msg === 'result').map(({ run: id }) => id)).toEqual(
-    results.map(({ runId }) => runId),
-  );
-  expect(text).toContain('"path":"***"');
-  expect(text).not.toContain(KEY);
 });
