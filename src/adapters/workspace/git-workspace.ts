@@ -10,7 +10,7 @@ import type { Checkout } from '../../git/checkout-layout.ts';
 import { ScratchIndex } from '../../git/store/trees.ts';
 import type { SandboxGitDir, Workspace } from '../../ports/workspace.ts';
 import { packTree } from './kept/base-copy.ts';
-import { settleFiles } from './kept/kept-files.ts';
+import { goneIgnored, settleFiles } from './kept/kept-files.ts';
 import { makeUncommittedPatch } from './kept/uncommitted.ts';
 import { makeProvenPatch } from './patch/patch.ts';
 import type { WorkTreeParts } from './tree/parts.ts';
@@ -73,7 +73,12 @@ export function openGitWorkspace(opened: WorkspaceParts): Workspace {
         await sweepSetIds(root, closed, setIds);
       }),
     ignoredWrites: () =>
-      inTurn(() => ignoredChanges({ ...looking, shadowDir, warnings, ignored: () => tree.ignored() })),
+      inTurn(() =>
+        ignoredChanges({
+          ...{ ...looking, shadowDir, warnings, gone: goneIgnored(root, shadowDir) },
+          ignored: () => tree.ignored(),
+        }),
+      ),
     nestedChanges: () => inTurn(() => nestedChanges(looking, shadowDir, beside)),
     notes: () => ({
       hidden: tree.hidden,
@@ -122,7 +127,10 @@ async function putBack(
   const { revert, whyKept } = await import('./restore/revert.ts');
   const paths = changes.map(({ path }) => path);
   const repositories = await repositoriesIn(opened, paths, []);
-  const isKept = whyKept({ root, openedNs: beside.openedNs, all, repositories, lost: parts.planted.lost() });
+  const isKept = whyKept({
+    ...{ root, openedNs: beside.openedNs, all, repositories, lost: parts.planted.lost() },
+    gone: goneIgnored(root, shadowDir),
+  });
   const { closed } = parts.contents;
   return revert(changes, {
     root,

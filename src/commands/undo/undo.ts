@@ -5,7 +5,12 @@ import { readJournal, stateAfter } from '../../adapters/storage/read-journal.ts'
 import { readResult } from '../../adapters/storage/read-result.ts';
 import { lockRun, lockWorkTree, runIsBusy, treeIsBusy } from '../../adapters/storage/run-lock.ts';
 import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
-import { type KeptFiles, keptFiles } from '../../adapters/workspace/kept/kept-files.ts';
+import {
+  type GonePath,
+  goneIgnored,
+  type KeptFiles,
+  keptFiles,
+} from '../../adapters/workspace/kept/kept-files.ts';
 import { openRestorer, type Restorer } from '../../adapters/workspace/restore/restore.ts';
 import { whyKept } from '../../adapters/workspace/restore/revert.ts';
 import { type RemovedGitDirs, removePlantedGitDirs } from '../../adapters/workspace/unwalked/planted-git.ts';
@@ -101,6 +106,7 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
       root,
       kept,
       gone,
+      goneIgnored: goneIgnored(root, shadowDir),
       committed: await committedSince(run, checkout.checkout, env),
       openedNs: began.status === 'ok' && began.start.root === root ? began.start.openedNs : 0n,
       removePlanted: () => removePlantedGitDirs(root, shadowDir),
@@ -119,6 +125,7 @@ interface Means {
   readonly root: string;
   readonly kept: KeptFiles;
   readonly gone: readonly PathChange[];
+  readonly goneIgnored: readonly GonePath[];
   /** What HEAD has where it differs from the base of the run: git's id, or null for a path that is gone. */
   readonly committed: ReadonlyMap<string, string | null>;
   /** When the run opened the work tree, in ns of its file system. */
@@ -162,19 +169,21 @@ async function takeBack(input: UndoInput, run: FoldedEvents, means: Means): Prom
   if (removed.length > 0) say(`Removed, because commands created them: ${listed(removed, MAX_NAMED)}.`);
   // A run that ended has cleared its set-uid bits; any set since then are the user's.
   if (events.at(-1)?.type !== 'run.stopped') for (const line of await clearSetIds()) say(line);
-  const failure = await carryOut(judged, restorer);
-  if (failure !== null)
-    return internalError(
-      'ERR_NOT_RESTORED',
-      `Not everything could be restored: ${failure} Fix that and run undo again.`,
-    );
+  const failed = await carryOut(judged, restorer);
+  for (const [path, why] of failed) say(`  ${path}: ${why}`);
   const left = judged.flatMap(({ step, status }) => (status === 'left' ? [step] : []));
-  tellWhatStays(plan, { events, result }, judged, say);
+  tellWhatStays(plan, { events, result, kept: [...means.kept.files, ...means.kept.unkept] }, judged, say);
   const lost = [
+    ...failed.keys(),
     ...left.flatMap(({ path, before }) => (before === null ? [] : [path])),
     ...means.kept.unkept.map(({ path }) => path),
+    ...(result?.nestedChanges ?? []).map(({ path }) => `${path}/ (a repository of its own)`),
   ];
-  return summary(judged, stuck, { lost: input.force ? [] : lost, say });
+  return summary(
+    judged.filter(({ step }) => !failed.has(step.path)),
+    stuck,
+    { lost, say },
+  );
 }
 
 /** Maximum number of paths with a separate line, and of paths in one sentence. */
@@ -182,7 +191,7 @@ const MAX_LINES = 50;
 const MAX_NAMED = 10;
 
 async function judge({ steps, tangled, unsure }: UndoPlan, means: Means): Promise<Judged[]> {
-  const { restorer, root, openedNs } = means;
+  const { restorer, root, openedNs, goneIgnored } = means;
   await restorer.readAhead(steps.flatMap(({ before }) => (before ? [before] : [])));
   const stuck = (why: string) => (path: string) => ({
     step: { path, before: null, after: null },
@@ -193,7 +202,7 @@ async function judge({ steps, tangled, unsure }: UndoPlan, means: Means): Promis
     ...tangled.map(stuck('something else changed it during the run')),
     ...unsure.map(stuck('it is over a limit of the run, which did not read it')),
   ];
-  const whyMoved = whyKept({ root, openedNs, all: steps, repositories: [], lost: null });
+  const whyMoved = whyKept({ root, openedNs, all: steps, repositories: [], lost: null, gone: goneIgnored });
   for (const step of steps) {
     const one = await judgeStep(step, means);
     const why = one.status === 'due' ? whyMoved(step) : null;
@@ -216,29 +225,37 @@ async function judgeStep(step: UndoStep, { restorer, committed }: Means): Promis
   return why === null ? { step, status: 'due' } : { step, status: 'stuck', why };
 }
 
-async function carryOut(judged: readonly Judged[], restorer: Restorer): Promise<string | null> {
+/** Paths that could not be restored, with the reasons. */
+async function carryOut(judged: readonly Judged[], restorer: Restorer): Promise<Map<string, string>> {
   const due = judged.flatMap(({ step, status }) => (status === 'due' ? [step] : []));
+  const failed = new Map<string, string>();
   for (const { path, before, permissions } of deletionsFirst(due, (step) => step.before)) {
     const failure = await restorer.put(path, before, permissions);
-    if (failure !== null) return failure;
+    if (failure !== null) failed.set(path, failure);
   }
-  return restorer.putEmptyFolders();
+  const failure = await restorer.putEmptyFolders();
+  return failure === null ? failed : failed.set('empty folders', failure);
 }
 
 function tellWhatStays(
   { steps, foreign, unknown, ignored }: UndoPlan,
-  { events, result }: Pick<FoldedEvents, 'events'> & Pick<Means, 'result'>,
+  {
+    events,
+    result,
+    kept,
+  }: Pick<FoldedEvents, 'events'> & Pick<Means, 'result'> & { readonly kept: readonly { path: string }[] },
   judged: readonly Judged[],
   say: (line: string) => void,
 ): void {
-  const isUndone = (path: string) => steps.some((step) => step.path === path || isWithin(step.path, path));
+  const isUndone = (path: string) =>
+    [...steps, ...kept].some((one) => one.path === path || isWithin(one.path, path));
   const listedThere = (result?.ignoredFiles ?? []).filter((path) => !isUndone(path.replace(/\/$/, '')));
   const left = [...new Set([...ignored, ...listedThere])].sort();
   if (left.length > 0) {
     const more = (result?.ignoredFileCount ?? 0) - (result?.ignoredFiles.length ?? 0);
     const others = more > 0 ? `; and ${pluralize(more, 'more file')} that the result does not name` : '';
     say(
-      `Left as they are, because git ignores them and their earlier contents were not stored: ${listed(left, MAX_NAMED)}${others}.`,
+      `Left as they are, because git does not track them and their earlier contents were not stored: ${listed(left, MAX_NAMED)}${others}.`,
     );
   }
   if (result?.status !== 'finished' && events.some(({ type }) => type === 'tool.started'))
@@ -264,7 +281,7 @@ function summary(
   if (ignored.length > 0) say(`Restored, though git ignores them: ${listed(ignored, MAX_LINES)}.`);
   const left = stuck.length > 0 ? `; ${pluralize(stuck.length, 'path')} left as listed above` : '';
   const restored = `${pluralize(due.length, 'file')} restored to the state before the run${left}.`;
-  if (lost.length > 0)
-    return internalError('ERR_NOT_RESTORED', `${restored} Not restored: ${listed(lost, MAX_NAMED)}.`);
-  return due.length === 0 ? noChange(`Nothing to restore${left}.`) : done(restored);
+  const named = lost.length > 0 ? ` Not restored: ${listed(lost, MAX_NAMED)}.` : '';
+  if (stuck.length + lost.length > 0) return internalError('ERR_NOT_RESTORED', `${restored}${named}`);
+  return due.length === 0 ? noChange('Nothing to restore.') : done(restored);
 }

@@ -40,16 +40,17 @@ export function flagsToContinue(stop: StopReason, { fixRounds }: Pick<Limits, 'f
   }
 }
 
-/** Twice of what there was: how much it takes is for people to know. */
-function flagsAboveLimit({ limit, value }: StopReason & { why: 'limit' }): string[] | null {
-  const twice = 2 * value;
+/** Twice of what there was, or of what was used or needed at once: how much it takes is for people to know. */
+function flagsAboveLimit(stop: StopReason & { why: 'limit' }): string[] | null {
+  const { limit, value, used, needed = 0 } = stop;
+  const twice = 2 * Math.max(value, used + needed);
   switch (limit) {
     case 'iterations':
       return [`--max-iterations ${twice}`];
     case 'tokens':
       return [`--max-total-tokens ${twice}`];
     case 'cost_usd':
-      return [`--max-cost-usd ${twice}`];
+      return [`--max-cost-usd ${Math.ceil(twice * 100) / 100}`];
     case 'changed_files':
     case 'folder_entries':
       return [`--max-changed-files ${twice}`];

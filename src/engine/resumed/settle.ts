@@ -3,11 +3,12 @@
  * answers.
  */
 
+import { keptFiles } from '../../adapters/workspace/kept/kept-files.ts';
 import type { ReopenedWorkspace } from '../../adapters/workspace/reopen.ts';
 import { revertChanges } from '../../adapters/workspace/restore/restore.ts';
 import { moveBeginning } from '../../adapters/workspace/unwalked/unseen-changes.ts';
 import { settleInterrupted } from '../../agent/interrupted-calls.ts';
-import { enforcePolicy } from '../../agent/policy.ts';
+import { type CommandChanges, enforcePolicy } from '../../agent/policy.ts';
 import { type PathChange, sameState } from '../../domain/changes/change.ts';
 import { changesRecorded, workTreeStates } from '../../domain/journal/change-events.ts';
 import type { RunAction, RunEvent } from '../../domain/run/events.ts';
@@ -53,7 +54,10 @@ export async function settleResumed(unsettled: Unsettled): Promise<Continuation 
   const { state } = run;
   // In another checkout the interrupted calls cannot have left a trace.
   const settlement = settleInterrupted(state, isOther ? [] : found, { tools, permits });
-  const foreign = isOther ? found.filter(({ path }) => !reopened.asInBase.has(path)) : settlement.foreign;
+  const leftOut = isOther ? null : leftOutOf(run, workspace.root, settlement.foreign);
+  const foreign = isOther
+    ? found.filter(({ path }) => !reopened.asInBase.has(path))
+    : settlement.foreign.filter((change) => !leftOut?.changes.includes(change));
   if (foreign.length > 0 && !acceptChanges)
     return stopped(usageError('ERR_CHANGED_BY_OTHERS', refusalOf(foreign, unsettled)));
 
@@ -72,7 +76,7 @@ export async function settleResumed(unsettled: Unsettled): Promise<Continuation 
     await workspace.rebase(foreign.filter(({ path }) => !state.changes.hasChanged(path)));
     session.warn(warning('WARN_CHANGES_ACCEPTED', `Accepted into the baseline: ${named(foreign)}.`));
   }
-  for (const changes of settlement.made) {
+  for (const changes of leftOut === null ? settlement.made : [...settlement.made, leftOut]) {
     brought.push(...(await enforcePolicy(changes, { workspace, permits })).actions);
   }
   const first: RunEvent = {
@@ -82,6 +86,32 @@ export async function settleResumed(unsettled: Unsettled): Promise<Continuation 
     accepted: foreign,
   };
   return { status: 'ok', first, state, actions: [...brought, ...settlement.answers] };
+}
+
+/** What the run itself left behind when its changes went over a limit, as changes of its last calls; null if there is nothing. */
+function leftOutOf(
+  { events, state, directory }: RecordedRun,
+  root: string,
+  found: readonly PathChange[],
+): CommandChanges | null {
+  if (state.overChanges === null || found.length === 0) return null;
+  const kept = keptFiles(root, directory.shadowGit);
+  const over = new Map(kept.status === 'ok' ? kept.over.map(({ path, after }) => [path, after]) : []);
+  const changes = found.filter(({ path, after }) => {
+    const left = over.get(path);
+    return left !== undefined && sameState(left, after);
+  });
+  if (changes.length === 0) return null;
+  const last = events.findLast(({ type }) => type === 'tool.started' || type === 'verify.completed');
+  const iteration = state.iterations;
+  if (last?.type !== 'tool.started') return { changes, source: { by: 'verify' }, iteration };
+  const { name } = last.call;
+  const calls = events.flatMap((event) =>
+    event.type === 'tool.started' && event.iteration === last.iteration && event.call.name === name
+      ? [event.call.id]
+      : [],
+  );
+  return { changes, source: { by: 'tool', tool: name, calls }, iteration };
 }
 
 function refusalOf(foreign: readonly PathChange[], { session, reopened, run }: Unsettled): string {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, lstatSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { makeRepository, type Repository, removeFolders } from '../../support/files/repository.ts';
@@ -90,7 +90,7 @@ describe('small ignored files', () => {
       /0 files .* Not restored: data\.db\.$/,
     ])
       expect((await undo(repository, runDir)).lastLine).toMatch(again);
-    expect((await undo(repository, runDir, '--force')).exitCode).toBe(0);
+    expect((await undo(repository, runDir, '--force')).lastLine).toMatch(/Not restored: data\.db\.$/);
 
     const killed = join(tempFolder(), 'run');
     await scriptedRun({
@@ -136,6 +136,80 @@ describe('small ignored files', () => {
     repository.write('local/mine.txt', 'mine\n');
     expect((await undo(repository, runDir)).exitCode).toBe(0);
     expect(treeOf(repository.root)).toEqual({ ...before, 'local/mine.txt': '644 mine\n' });
+  });
+});
+
+const LARGE = Buffer.alloc(2 * 1024 * 1024, 'large ');
+
+describe('what is lost', () => {
+  test.each([
+    ['a copy', 'cp data.db other.bin; rm data.db'],
+    ['an archive', 'gzip data.db; mv data.db.gz data.db.gzip'],
+    ['a copy over a limit', 'cp data.db other.bin; rm data.db', '--max-changed-file-size', '1m'],
+  ])('%s of a large ignored file that is gone stays, also with --force', async (_, text, ...args) => {
+    const repository = await withIgnored();
+    repository.write('data.db', LARGE);
+    const turns = [command(`${text}; echo x > a.txt`), { text: 'Done.' }];
+    const { runDir, result } = await scriptedRun({ repository, turns, args });
+    expect(result.ignoredFiles).toEqual(['data.db']);
+    const left = treeOf(repository.root);
+    const refused = await undo(repository, runDir);
+    expect([refused.exitCode, refused.lastLine]).toEqual([
+      2,
+      expect.stringContaining(
+        'it may be a copy of "data.db", which was there when the run began and is gone',
+      ),
+    ]);
+    const forced = await undo(repository, runDir, '--force');
+    expect([forced.exitCode, forced.lastLine]).toEqual([
+      1,
+      expect.stringMatching(/1 file restored .* 1 path left as listed above\. Not restored: data\.db\.$/),
+    ]);
+    expect(treeOf(repository.root)).toEqual({ ...left, 'a.txt': '644 a\n' });
+  });
+
+  test('is named where no file was kept: in folders that are filled by programs, or have very many files', async () => {
+    const repository = await withIgnored();
+    repository.write('.gitignore', 'node_modules/\ndata/\nlast/\n');
+    await repository.git('commit', '--quiet', '--all', '-m', 'Ignore more');
+    repository.write('node_modules/x/index.js', '');
+    for (let file = 0; file <= 20_000; file += 1) repository.write(`data/${file}`, '');
+    repository.write('last/one', 'one\n');
+    const run = await runOf(repository, 'rm -r node_modules data last; echo x > a.txt');
+    expect(run.result.ignoredFiles.sort()).toEqual(['data', 'last/one', 'node_modules']);
+    const end = await undo(repository, run.runDir);
+    expect([end.exitCode, end.lastLine]).toEqual([
+      1,
+      expect.stringMatching(/2 files restored .* Not restored: data, node_modules\.$/),
+    ]);
+    expect(readFileSync(join(repository.root, 'last/one'), 'utf8')).toBe('one\n');
+  });
+
+  test('does not keep other files from being restored: a folder with new files in the place of one', async () => {
+    const repository = await withIgnored();
+    const { runDir } = await runOf(
+      repository,
+      'rm .env local/deep/config.ini; mkdir .env; echo > .env/mine; ln -s ../tool local/deep/config.ini; echo x > a.txt',
+    );
+    const end = await undo(repository, runDir);
+    expect(end.stderr).toContain('  .env: a folder with other files is in its place\n');
+    expect([end.exitCode, end.lastLine]).toEqual([
+      1,
+      expect.stringMatching(/2 files restored .* Not restored: \.env\.$/),
+    ]);
+    expect(readFileSync(join(repository.root, 'local/deep/config.ini'), 'utf8')).toBe('local\n');
+  });
+
+  test('is named where it belongs to another repository', async () => {
+    const repository = await withIgnored();
+    const nested = await makeRepository({ 'b.txt': 'b\n' });
+    renameSync(nested.root, join(repository.root, 'nested'));
+    const { runDir } = await runOf(repository, 'echo x > nested/b.txt; echo x > a.txt');
+    const end = await undo(repository, runDir);
+    expect([end.exitCode, end.lastLine]).toEqual([
+      1,
+      expect.stringMatching(/1 file restored .* Not restored: nested\/ \(a repository of its own\)\.$/),
+    ]);
   });
 });
 

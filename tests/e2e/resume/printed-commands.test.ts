@@ -91,6 +91,30 @@ test('the line of a run that has reached a limit is accepted, and so is that of 
   expect([end.exitCode, end.stderr]).toEqual([0, expect.stringContaining('patchsmith: done (exit 0)')]);
 });
 
+test.each([
+  ['--max-changed-files 3', 'seq 1 20 | xargs touch', 20],
+  ['--max-changed-size 100k', 'for i in 1 2 3 4 5 6; do head -c 80000 /dev/zero > n$i; done', 6],
+  ['--max-changed-file-size 100k', 'head -c 900000 /dev/zero > n', 1],
+])("after %s it is enough for what was changed, which is the run's own", async (flag, text, files) => {
+  const { root, runDir, typed, given } = await place([
+    { calls: [call('run_command', { command: text })] },
+    { text: 'Done.' },
+  ]);
+  const { exitCode, stderr } = await given(
+    'run',
+    '-m',
+    'x',
+    '--repo',
+    root,
+    '--run-dir',
+    runDir,
+    ...flag.split(' '),
+  );
+  expect(exitCode, stderr).toBe(7);
+  const end = await typed(printedAfter(stderr, '\ncontinue: '));
+  expect([end.exitCode, end.stderr]).toEqual([0, expect.stringContaining(`: ${files} file`)]);
+});
+
 test('so are the lines with which a run that needs more, or other permissions, is refused', async () => {
   const { root, runDir, typed, given } = await place();
   const task = ['run', '-m', 'Do it', '--repo', root, '--run-dir', runDir, '--max-iterations', '1'];

@@ -21,7 +21,8 @@ import { lookAt, type TreeView, viewing } from '../../../files/tree-view.ts';
 import { blobId, blobIdOfChunks, type ObjectFormat } from '../../../git/store/object-store.ts';
 
 const MIB = 1024 * 1024;
-const MAX_FILE_BYTES = MIB;
+/** Larger ignored files are not kept. */
+export const MAX_KEPT_BYTES = MIB;
 const MAX_BYTES = 64 * MIB;
 const MAX_FILES = 4_000;
 const MAX_ENTRIES = 20_000;
@@ -43,8 +44,18 @@ const KeptDocument = z.strictObject({
       }),
     )
     .max(MAX_FILES),
-  /** Ignored files that are too large to be kept, with their ctime in ns. */
-  unkept: z.array(z.strictObject({ path: PathChange.shape.path, ctimeNs: z.string() })).default([]),
+  /** Ignored files that are too large to be kept, and folders that were not read. */
+  unkept: z
+    .array(
+      z.strictObject({
+        path: PathChange.shape.path,
+        /** In ns; null for a folder that work is expected to change, so that only its absence counts. */
+        ctimeNs: z.string().nullable(),
+        /** In bytes; null for a folder. */
+        size: z.int().nonnegative().nullable(),
+      }),
+    )
+    .default([]),
   /** Files whose changes are over a limit of the run, which stored none of them. */
   over: z
     .array(
@@ -80,11 +91,16 @@ export function keepFiles({ root, shadowDir, format }: KeptPlaces, ignored: read
   const unkept: KeptDocument['unkept'] = [];
   let left = MAX_BYTES;
   viewing(root, (view) => {
-    for (const path of filesBelow(view, ignored)) {
+    for (const { path, folder } of entriesBelow(view, ignored)) {
       if (!parseRepoPath(path).ok) continue;
-      const found = files.length === MAX_FILES ? null : readSmall(view, path);
+      const found = folder !== undefined || files.length === MAX_FILES ? null : readSmall(view, path);
       if (found === null || found.bytes.length > left) {
-        unkept.push({ path, ctimeNs: ctimeIn(view, path) });
+        const { ctimeNs, size } = statOf(view, path);
+        unkept.push(
+          folder === undefined
+            ? { path, ctimeNs, size }
+            : { path, ctimeNs: folder === 'unread' ? ctimeNs : null, size: null },
+        );
         continue;
       }
       const { bytes, mode, permissions } = found;
@@ -97,28 +113,42 @@ export function keepFiles({ root, shadowDir, format }: KeptPlaces, ignored: read
     replaceFile(fileOf(shadowDir), JSON.stringify({ root, files, unkept }));
 }
 
-/** It changes with every change of a file, and cannot be set. */
-function ctimeIn(view: TreeView, path: string): string {
+/** The ctime changes with every change of a file, and cannot be set. */
+function statOf(view: TreeView, path: string): { ctimeNs: string; size: number } {
   const look = view.lookAt(path);
-  return look.status === 'seen' ? look.stat.ctimeNs.toString() : '';
+  return look.status === 'seen'
+    ? { ctimeNs: look.stat.ctimeNs.toString(), size: look.stat.size }
+    : { ctimeNs: '', size: 0 };
+}
+
+/** `folder` is why the entries of one are not listed. */
+interface Entry {
+  readonly path: string;
+  readonly folder?: 'filled' | 'unread';
 }
 
 /** Those near the top come first, so that folders with many files take no place from them. */
-function* filesBelow(view: TreeView, ignored: readonly string[]): Generator<string> {
-  yield* ignored.filter((path) => !path.endsWith('/'));
+function* entriesBelow(view: TreeView, ignored: readonly string[]): Generator<Entry> {
+  for (const path of ignored) if (!path.endsWith('/')) yield { path };
   const folders = ignored.flatMap((path) => (path.endsWith('/') ? [path.slice(0, -1)] : []));
   let entries = 0;
-  for (const folder of folders) {
-    const listing = FILLED_FOLDERS.has(nameOf(folder)) ? null : view.listFolder(folder);
-    if (listing?.status !== 'seen' || listing.entries.some(({ name }) => isGitDirName(name))) continue;
-    entries += listing.entries.length;
-    if (entries > MAX_ENTRIES) return;
-    for (const { name, folder: isFolder, special } of listing.entries) {
-      if (isFolder) folders.push(`${folder}/${name}`);
-      else if (!special) yield `${folder}/${name}`;
+  for (const path of folders) {
+    const listing = FILLED_FOLDERS.has(nameOf(path)) ? null : view.listFolder(path);
+    if (listing === null || (listing.status === 'seen' && listing.entries.some(isGitDir)))
+      yield { path, folder: 'filled' };
+    else if (listing.status !== 'seen' || entries + listing.entries.length > MAX_ENTRIES)
+      yield { path, folder: 'unread' };
+    else {
+      entries += listing.entries.length;
+      for (const { name, folder, special } of listing.entries) {
+        if (folder) folders.push(`${path}/${name}`);
+        else if (!special) yield { path: `${path}/${name}` };
+      }
     }
   }
 }
+
+const isGitDir = ({ name }: { readonly name: string }) => isGitDirName(name);
 
 /** Null for a larger file, for what is neither file nor link, and for what cannot be read. */
 function readSmall(view: TreeView, path: string) {
@@ -128,7 +158,7 @@ function readSmall(view: TreeView, path: string) {
   if (opening.status !== 'open') return null;
   const { descriptor, stat } = opening.file;
   try {
-    const bytes = readUpTo(descriptor, stat.size, MAX_FILE_BYTES);
+    const bytes = readUpTo(descriptor, stat.size, MAX_KEPT_BYTES);
     const mode = stat.executable ? ('100755' as const) : ('100644' as const);
     return bytes && { bytes, mode, permissions: fstatSync(descriptor).mode & 0o777 };
   } catch (error) {
@@ -216,8 +246,30 @@ export function keptFiles(root: string, shadowDir: string): ({ status: 'ok' } & 
   return viewing(root, (view) => ({
     status: 'ok',
     ...others,
-    unkept: unkept.filter(({ path, ctimeNs }) => ctimeIn(view, path) !== ctimeNs),
+    unkept: unkept.filter(({ path, ctimeNs }) =>
+      ctimeNs === null ? view.lookAt(path).status === 'absent' : statOf(view, path).ctimeNs !== ctimeNs,
+    ),
   }));
+}
+
+/** Ignored files and folders that were there before the run, and are gone. */
+export function goneIgnored(root: string, shadowDir: string): GonePath[] {
+  const kept = keptFiles(root, shadowDir);
+  if (kept.status === 'failed') return [];
+  const all: GonePath[] = [
+    ...kept.files.map(({ path }) => ({ path, lost: null })),
+    ...kept.unkept.map(({ path, ctimeNs, size }) => ({
+      path,
+      lost: ctimeNs === null ? null : (size ?? ('unknown' as const)),
+    })),
+  ];
+  return viewing(root, (view) => all.filter(({ path }) => view.lookAt(path).status === 'absent'));
+}
+
+/** What is gone. `lost` is the size in bytes of contents that were not kept; null if nothing is lost that work cannot make again. */
+export interface GonePath {
+  readonly path: string;
+  readonly lost: number | 'unknown' | null;
 }
 
 const NOTHING = { status: 'ok' as const, files: [], unkept: [], over: [] };

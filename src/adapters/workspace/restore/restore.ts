@@ -209,6 +209,8 @@ function put(
   for (const above of foldersOf(path)) if (kindAt(root, above) === 'special') clear(root, above as RepoPath);
   const failure = isLink || kindAt(root, path) !== 'file' ? clear(root, path) : null;
   if (failure) return failure;
+  if (kindAt(root, path) === 'folder')
+    return fileFailure('path_refused', 'a folder with other files is in its place');
   if (!isLink) {
     const written = writeFile(root, path, held.bytes, mode === '100755', permissions);
     return written.status === 'failed' ? written : null;

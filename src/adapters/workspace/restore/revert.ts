@@ -1,9 +1,11 @@
 /** Reverts changes of the work tree, and checks that they are gone. */
 
 import { deletionsFirst, type PathChange, sameOnDisk } from '../../../domain/changes/change.ts';
+import { nameOf } from '../../../domain/changes/path.ts';
 import { belongsTo } from '../../../domain/review/git-folder.ts';
 import { type TreeView, viewing } from '../../../files/tree-view.ts';
 import type { PutBack } from '../../../ports/workspace.ts';
+import { type GonePath, MAX_KEPT_BYTES } from '../kept/kept-files.ts';
 import { openRestorer, type RestorePlaces } from './restore.ts';
 
 interface PutBackPlaces extends RestorePlaces {
@@ -69,6 +71,7 @@ export function whyKept({
   all,
   repositories,
   lost,
+  gone,
 }: {
   root: string;
   openedNs: bigint;
@@ -78,15 +81,29 @@ export function whyKept({
   repositories: readonly string[];
   /** A repository that existed when the run began and is gone; null if there is none. */
   lost: string | null;
+  /** Ignored files and folders that are gone. */
+  gone: readonly GonePath[];
 }): PutBackPlaces['whyKept'] {
   const kept = new Set(all.flatMap(({ before }) => before?.blob ?? []));
   return ({ path, before, after }) => {
     if (before !== null || after === null) return null;
-    if (!kept.has(after.blob) && viewing(root, (view) => isOlder(view, path, openedNs))) return MOVED_IN;
+    if (!kept.has(after.blob)) {
+      if (viewing(root, (view) => isOlder(view, path, openedNs))) return MOVED_IN;
+      const original = gone.find((one) => mayHold(one, path, after.size));
+      if (original !== undefined) return perhapsCopied(original.path);
+    }
     return lost !== null && repositories.some((folder) => belongsTo(path, folder))
       ? perhapsCopied(lost)
       : null;
   };
+}
+
+/** Whether it may be a copy of what is gone, or an archive with it. */
+function mayHold({ path, lost }: GonePath, other: string, bytes: number): boolean {
+  if (lost === null) return false;
+  return (
+    lost === 'unknown' || lost === bytes || bytes > MAX_KEPT_BYTES || nameOf(other).startsWith(nameOf(path))
+  );
 }
 
 function perhapsCopied(lost: string): string {

@@ -3,7 +3,7 @@
  * written, renamed, linked or made executable since the work began has a ctime later than that, which cannot be set back. So does a
  * folder whose entries changed, and one that was moved, with files in it that show no trace of it: so folders are listed too.
  *
- * Not detected: an ignored file deleted from a folder that git does look into, or moved along with one.
+ * Not detected: an ignored file that was moved along with a folder that git does look into.
  */
 
 import { existsSync, lstatSync, writeFileSync } from 'node:fs';
@@ -103,6 +103,8 @@ class Looks {
 export interface IgnoredPlaces extends LookingParts {
   readonly shadowDir: string;
   readonly warnings: Set<Warning>;
+  /** Ignored files and folders that were there when the run began, and are not any more. */
+  readonly gone: readonly { readonly path: string }[];
   /** Paths that git ignores; a folder that is ignored as a whole ends with a slash. */
   ignored(): Promise<string[]>;
 }
@@ -151,6 +153,7 @@ async function findIgnored(places: IgnoredPlaces, names: IgnoredFileList): Promi
       else at(path);
     }
     for (const path of [...special, ...empty]) if (!isWithin(path)) at(path);
+    if (since !== null) for (const { path } of places.gone) names.add(path);
   } finally {
     looks.close();
   }
