@@ -1,7 +1,7 @@
 /** The comment on the issue that requested the work: the result, the reason, and what to do. */
 
 import template from '../../prompts/issue-comment.md';
-import { escaped, pathCode, quoted } from '../domain/github/publishing/markdown.ts';
+import { escaped, pathCode, quoted, verbatim } from '../domain/github/publishing/markdown.ts';
 import { prose } from '../domain/github/publishing/prose.ts';
 import type { OutcomeName } from '../domain/run/exit-code.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
@@ -10,7 +10,14 @@ import { render } from '../domain/text/template.ts';
 import { sentence } from '../domain/text/words.ts';
 import { bullets } from './bounded-list.ts';
 import { wordsFor } from './comment-words.ts';
-import { attemptsLine, deniedList, factsLine, reviewSection, withoutMachinePaths } from './run-parts.ts';
+import {
+  attemptsLine,
+  deniedList,
+  factsLine,
+  folded,
+  reviewSection,
+  withoutMachinePaths,
+} from './run-parts.ts';
 
 /** The contents of the comment on an issue. */
 export interface CommentFacts {
@@ -32,6 +39,8 @@ export interface CommentFacts {
   readonly runUrl: string | null;
   /** Page of the repository, to whose pull requests a reason may lead. */
   readonly repositoryUrl: string;
+  /** What could not be published, to be applied by hand; null for none. */
+  readonly patch?: Uint8Array | null;
   /** Made by a step of the action, whose readers know inputs and not flags. */
   readonly isStep: boolean;
   /** Lets a later run find the comment for its plan. */
@@ -77,9 +86,24 @@ export function commentText(facts: CommentFacts): string {
       ? next.replace('`--publish-unfinished`', '`publish-unfinished: true`').replace('`--', '`')
       : next,
     links: runUrl === null ? '' : ` [Log and artifacts](${runUrl}).`,
-    account: isAnswer ? '' : account.map((text) => `\n\n${text}`).join(''),
+    account: (isAnswer ? [] : [...account, ...patchOf(facts)]).map((text) => `\n\n${text}`).join(''),
     marker,
   });
+}
+
+/** Most characters of a patch in a comment, which has to stay below 65,536. */
+const MAX_PATCH = 30_000;
+
+function patchOf({ patch = null }: CommentFacts): string[] {
+  if (patch === null) return [];
+  const { block, isEncoded } = verbatim(patch);
+  if (block.length > MAX_PATCH) return ['The patch is too long for a comment; it is among the artifacts.'];
+  return [
+    folded(
+      `The patch, for ${isEncoded ? '<code>base64 -d | git apply</code>' : '<code>git apply</code>'}`,
+      block,
+    ),
+  ];
 }
 
 /** In the comment the files are a separate list, and the pull request is named above. */

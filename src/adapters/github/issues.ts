@@ -54,6 +54,31 @@ export async function putComment(where: OnGitHub, comment: StickyComment): Promi
   return { ...(await updated(where, first, comment)), operation: 'updated' };
 }
 
+/** The same as an issue: an open one of ours is updated, and otherwise one is opened. */
+export async function putIssue(
+  where: OnGitHub,
+  { title, marker, body }: { readonly title: string } & Omit<StickyComment, 'issue'>,
+): Promise<CommentMade> {
+  const isOurs = await ownTexts(where.github, marker);
+  const open = await paginate(where, {
+    route: 'GET /repos/{owner}/{repo}/issues',
+    parameters: { state: 'open' },
+    entry: Comment.extend({ number: z.int(), pull_request: z.unknown().optional() }),
+  });
+  const there = open.filter((one) => one.pull_request === undefined).find(isOurs);
+  const { html_url: url } = await getOrThrow(where, {
+    ...(there === undefined
+      ? { route: 'POST /repos/{owner}/{repo}/issues', parameters: { title, body } }
+      : {
+          route: 'PATCH /repos/{owner}/{repo}/issues/{issue_number}',
+          parameters: { issue_number: there.number, body },
+        }),
+    schema: z.object({ html_url: z.string() }),
+    planned: { html_url: there?.html_url ?? '' },
+  });
+  return { url, operation: there === undefined ? 'created' : 'updated' };
+}
+
 /** Whether a text was made by the token's own account; if that is unknown, any bot's counts. */
 export async function ownTexts(
   github: GitHub,

@@ -119,6 +119,8 @@ const WHAT: Readonly<Record<string, string>> = {
   'GET /repos/{owner}/{repo}/milestones/{milestone_number}': 'show the milestone',
   'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews': 'list reviews',
   'POST /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers': 'ask for reviews',
+  'GET /repos/{owner}/{repo}/issues': 'list issues',
+  'POST /repos/{owner}/{repo}/issues': 'open an issue with the patch',
   'GET /repos/{owner}/{repo}/issues/{issue_number}/comments': 'list the comments of the issue',
   'GET /repos/{owner}/{repo}/issues/{issue_number}': 'show the issue',
   'GET /repos/{owner}/{repo}/issues/{issue_number}/labels': 'list the labels of the issue',

@@ -62,6 +62,8 @@ export interface PublishJob {
   readonly runUrl: string | null;
   /** A step of the action, for whose readers settings are inputs. */
   readonly isStep: boolean;
+  /** With `--fallback issue`, the patch as it was proven on the base of today. */
+  readonly made: { patch: Uint8Array | null };
   /** Updated after every step, so that everything published is reported, whatever happens later. */
   readonly publication: PublicationSoFar;
 }
@@ -78,7 +80,7 @@ export type Refused = { status: 'refused'; outcome: RunOutcome };
 /** The inputs of a publication. */
 export type JobParts = Omit<
   PublishJob,
-  'upstream' | 'fork' | 'branch' | 'marker' | 'askedIn' | 'issueMarker' | 'runUrl' | 'sayMade'
+  'upstream' | 'fork' | 'branch' | 'marker' | 'askedIn' | 'issueMarker' | 'runUrl' | 'sayMade' | 'made'
 > & {
   /** The issue of `--issue`; null when none was named. */
   readonly issue: IssueOfWork | null;
@@ -112,6 +114,7 @@ export function jobOf({ repository, github, issue, ...parts }: JobParts): Publis
     issueMarker:
       issue?.marker ?? markerOf(asked === null || followUp === null ? id : issuePlanId(asked.url, sha256Of)),
     runUrl: runUrlOf(settings.githubServerUrl, env),
+    made: { patch: null },
   };
 }
 

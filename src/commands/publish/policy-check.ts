@@ -1,17 +1,42 @@
 /** Reasons not to publish a run, as far as the run alone shows them. */
 
 import type { Clone } from '../../adapters/github/clone.ts';
+import type { Settings } from '../../config/schema.ts';
 import type { ChangedFile } from '../../domain/changes/change.ts';
+import type { PatchedPath } from '../../domain/changes/patch-text.ts';
 import { folderOf, foldersOf, resolvedPath } from '../../domain/changes/path.ts';
 import { pathMatcher, pathPolicy } from '../../domain/changes/path-policy.ts';
 import { judgeProtected, overCaps, type ProtectedRules } from '../../domain/github/publishing/policy.ts';
 import { policyViolation, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { PathRules } from '../../domain/run/plan.ts';
 import { listed } from '../../domain/text/words.ts';
+import { warning } from '../../domain/warnings/warning.ts';
 import { decodeName } from '../../files/names.ts';
 import { treeEntries } from '../../git/store/trees.ts';
 import type { PublishJob, Refused } from './job.ts';
-import type { CheckedPatch } from './read-run.ts';
+import type { CheckedPatch, CheckedRun } from './read-run.ts';
+
+/** The run without the files of `--exclude`: what was verified with them was verified with other contents. */
+export function withoutExcluded(run: CheckedRun, { exclude }: Pick<Settings, 'exclude'>): CheckedRun {
+  const { result, patch } = run;
+  const isOut = pathMatcher(exclude);
+  const isExcluded = ({ path, from }: PatchedPath) => isOut(path) || (from !== null && isOut(from));
+  const excluded = patch?.files.filter(isExcluded) ?? [];
+  if (patch === null || excluded.length === 0) return run;
+  const files = patch.files.filter((file) => !isExcluded(file));
+  const paths = excluded.map(({ path }) => path);
+  const said = warning(
+    'WARN_FILES_EXCLUDED',
+    `Left out of the patch (--exclude): ${listed(paths, 10, 'file')}.`,
+  );
+  const changedFiles = result.changedFiles.filter(({ path }) => !paths.includes(path));
+  const unverified = [...result.unverified, ...paths];
+  return {
+    ...run,
+    result: { ...result, changedFiles, unverified, warnings: [...result.warnings, said] },
+    patch: { ...patch, files, excluded },
+  };
+}
 
 /** `more` are additional globs. */
 export function checkPolicy(

@@ -30,7 +30,7 @@ import { explainedOnIssue } from './issue/wrong-inputs.ts';
 import { cloneFor, jobOf, type PublishJob, pullPlace, readBase } from './job.ts';
 import { lackingLfs } from './lfs-check.ts';
 import { draftOpenFirst, openForReview } from './open-pull-request.ts';
-import { checkLinked, checkPolicy } from './policy-check.ts';
+import { checkLinked, checkPolicy, withoutExcluded } from './policy-check.ts';
 import { type CheckedRun, readRun } from './read-run.ts';
 import { rebuildRun } from './rebuild-run.ts';
 
@@ -71,7 +71,7 @@ export async function publishRun(input: PublishRequest): Promise<PublicationSoFa
     const result = { ...refused, runId: directory === null ? '' : 'unknown' };
     return explainedOnIssue({ ...input, publication, end, result });
   }
-  const { run } = read;
+  const run = withoutExcluded(read.run, settings);
   publication.runId = run.result.runId;
   const result = RunResult.parse(redactedStrings(recounted(run), input.redact));
   if (run.result.plan === null) {
@@ -157,15 +157,17 @@ async function publish(job: PublishJob): Promise<RunOutcome> {
     const { publishAnswer } = await import('./answer/publish-answer.ts');
     return publishAnswer(job);
   }
+  const { patch } = job.run;
+  const merges = (job.result.followUp?.merge ?? null) !== null;
+  if (patch?.files.length === 0 && patch.excluded.length > 0 && !merges)
+    return noChange('All files that the run has changed are left out (--exclude).');
   const verdict = publishable(job.run.result, job.settings.publishUnfinished);
   // A follow-up without changes leaves the work that it went on with as it is.
   if (verdict.status === 'nothing')
     return job.result.followUp === null ? settleStale(job, verdict.outcome) : verdict.outcome;
   if (verdict.status === 'refused') return verdict.outcome;
   // A merge is no commit yet, and is made again.
-  const merges = (job.result.followUp?.merge ?? null) !== null;
   if (job.run.result.baseDirty === true && !merges) return usageError('ERR_BASE_DIRTY', UNCOMMITTED);
-  const { patch } = job.run;
   if (patch === null) return usageError('ERR_NOTHING_TO_PUBLISH', 'The run has no patch.');
   if (job.result.followUp !== null) {
     const { publishFollowUp } = await import('./follow-up/publish-follow-up.ts');

@@ -30,6 +30,8 @@ export interface CheckedRun {
 export interface CheckedPatch {
   readonly bytes: Buffer;
   readonly files: readonly PatchedPath[];
+  /** Files of its text that are not to be published. */
+  readonly excluded: readonly PatchedPath[];
 }
 
 /** A run directory that was checked as hostile input, or why it is refused; `directory` is null if there is no run. */
@@ -76,7 +78,7 @@ async function readPatch(
     return `${directory.patch} is not the patch that the run wrote: its hash differs from the one in the result`;
   if (result.baseTree === null || result.treeSha === null)
     return `${directory.result} has a patch but does not name its trees`;
-  if (bytes.length === 0) return { bytes, files: [] };
+  if (bytes.length === 0) return { bytes, files: [], excluded: [] };
   const patched = readPatchText(bytes.toString('latin1'));
   if (patched.status === 'failed')
     return `${directory.patch}, line ${patched.line}: not a patch as patchsmith writes it: ${patched.why}`;
@@ -86,7 +88,7 @@ async function readPatch(
     from: file.from === null ? null : nameOf(file.from),
   }));
   const wrong = disagreement(files, result);
-  return wrong === null ? { bytes, files } : `${directory.patch}: ${wrong}`;
+  return wrong === null ? { bytes, files, excluded: [] } : `${directory.patch}: ${wrong}`;
 }
 
 /** How the patch differs from the list of changed files; null when they name the same changes. */

@@ -1,6 +1,7 @@
 /** The run's patch on the base as it is now, proven and reviewed again: trees in a clone, no checkout. */
 
 import type { Clone } from '../../adapters/github/clone.ts';
+import { foldersOf } from '../../domain/changes/path.ts';
 import { pathMatcher } from '../../domain/changes/path-policy.ts';
 import type { CodeFor } from '../../domain/errors/registry.ts';
 import { isBinary } from '../../domain/github/conflict.ts';
@@ -45,6 +46,8 @@ const MAX_TOTAL_BYTES = 256 * 1024 * 1024;
 
 /** Larger contents of a conflict are not looked at. */
 const MAX_TEXT_BYTES = 2 * 1024 * 1024;
+
+const DIFF = ['diff-tree', '-p', '--binary', '--full-index', '--no-color', '--no-ext-diff', '--no-textconv'];
 
 /** Maximum single allocation of the git that applies the patch. */
 const ENV = { GIT_ALLOC_LIMIT: '256m' };
@@ -109,6 +112,8 @@ export async function rebuildRun(
     changes.flatMap(({ after }) => contentOf(after)),
     () => MAX_TOTAL_BYTES,
   );
+  if (settings.fallback === 'issue' && (result.followUp?.merge ?? null) === null)
+    job.made.patch = await clone.run([...DIFF, trees.now, merged]);
   const files = changes.map(({ path, after }) => ({
     path,
     bytes: after === null ? null : (contents.get(after.blob) ?? null),
@@ -116,14 +121,18 @@ export async function rebuildRun(
   return { status: 'ok', change: { tree: merged, files, flags: publication.flags } };
 }
 
-/** The tree that the patch makes of the one that the run began with, which has to be the one that the run names. */
+/**
+ * The tree that the patch makes of the one that the run began with, which has to be the one that the run names; what is left out
+ * of it is as it was.
+ */
 async function provenTree(
   job: PublishJob,
   clone: Clone,
   patch: CheckedPatch,
   began: string,
 ): Promise<Refused | string> {
-  const old = new Set(patch.files.flatMap(({ path, from, before }) => (before ? [from ?? path] : [])));
+  const all = [...patch.files, ...patch.excluded];
+  const old = new Set(all.flatMap(({ path, from, before }) => (before ? [from ?? path] : [])));
   const entries = (await treeEntries(clone.gitDir, began)) ?? [];
   const wanted = entries.filter(({ path, mode }) => mode !== '160000' && old.has(path));
   await clone.fetchContents(wanted.map(({ id }) => id));
@@ -132,12 +141,21 @@ async function provenTree(
   // git refuses a patch without content.
   const tree = patch.bytes.length === 0 ? await index.editedTree([]) : await appliedTree(index, patch.bytes);
   if (typeof tree !== 'string') return broken(job, `git does not apply it: ${tree.why}`);
-  return tree === job.result.treeSha
-    ? tree
-    : broken(
-        job,
-        `it makes the tree ${tree} of the run's own base, and the result says ${job.result.treeSha}: it is not the patch that the run proved`,
-      );
+  if (tree !== job.result.treeSha)
+    return broken(
+      job,
+      `it makes the tree ${tree} of the run's own base, and the result says ${job.result.treeSha}: it is not the patch that the run proved`,
+    );
+  if (patch.excluded.length === 0) return tree;
+  const before = new Map(entries.map(({ path, mode, id: blob }) => [path, { mode, blob }]));
+  const back = patch.excluded.flatMap(({ path, from }) => (from === null ? [path] : [path, from]));
+  const kept = patch.files.flatMap(({ path, after }) => (after ? [path] : []));
+  const folders = new Set(kept.flatMap((path) => [...foldersOf(path)]));
+  const isBlocked = (path: string) =>
+    folders.has(path) || [...foldersOf(path)].some((one) => kept.includes(one));
+  const blocked = back.find((path) => before.has(path) && isBlocked(path));
+  if (blocked !== undefined) return broken(job, `without ${blocked} (--exclude) the rest of it does not fit`);
+  return index.editedTree(back.map((path) => ({ path, state: before.get(path) ?? null })));
 }
 
 async function appliedTree(index: ScratchIndex, bytes: Uint8Array): Promise<string | { why: string }> {

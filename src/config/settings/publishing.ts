@@ -14,6 +14,7 @@ const BRANCH_SUFFIXES = ['none', 'random', 'timestamp', 'short-commit-hash'] as 
 const STALE = ['close', 'comment', 'keep'] as const;
 const REOPEN = ['never', 'always'] as const;
 const PUBLISH_AS = ['pull-request', 'review', 'check', 'sarif'] as const;
+const FALLBACKS = ['none', 'issue'] as const;
 const PROTECTED = ['auto', 'refuse', 'draft', 'allow'] as const;
 
 // biome-ignore format: one setting reads best as one row
@@ -101,6 +102,12 @@ export const PUBLISHING_SETTINGS = {
   acceptProtected: texts(PathGlob).default([]).register(about, {
     flag: 'accept-protected', value: 'GLOB', repeatable: true, group: 'Publishing', file: 'refused', alsoFor: ['run'],
     help: 'Protected files that may change anyway', defaultHelp: 'none' }),
+  exclude: texts(PathGlob).default([]).register(about, {
+    flag: 'exclude', value: 'GLOB', repeatable: true, group: 'Publishing', file: 'refused',
+    help: 'Files that are left out of the published patch, which is proven with them', defaultHelp: 'none' }),
+  fallback: choice(FALLBACKS).default('none').register(about, {
+    flag: 'fallback', value: FALLBACKS.join('|'), group: 'Publishing', file: 'refused',
+    help: 'issue: where GitHub refuses the branch or the pull request, give the patch in the comment on the issue, or in an issue of its own' }),
   publishUnfinished: yesOrNo().default(false).register(about, {
     flag: 'publish-unfinished', group: 'Publishing', file: 'refused',
     help: 'Publish the patch of an unfinished run, as a draft' }),

@@ -187,6 +187,8 @@ export const WARNING_AREAS = {
       'The label with the state of the work could not be set. Give the token `issues: write`.',
     WARN_NO_COMMENT:
       'GitHub refused the comment, or the plan came from no issue here. Do as the message says, or set `--comment`.',
+    WARN_FILES_EXCLUDED:
+      'The published patch lacks files of `--exclude`, with which the run was verified. Check that the rest works without them.',
     WARN_LFS_UNKNOWN:
       'It is unknown whether GitHub has the contents of Git LFS files. Push them to be sure: `git lfs push`.',
   },

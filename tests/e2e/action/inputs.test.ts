@@ -70,7 +70,13 @@ const READ: Readonly<Record<string, string>> = {
   ...{ 'max-total-size': '4g', 'branch-suffix': 'short-commit-hash', sign: 'auto' },
   'publish-as': 'pull-request',
   ...{ 'maintainer-can-modify': 'true', 'max-patch-files': '7', 'max-patch-size': '1m', protected: 'draft' },
-  ...{ 'publish-unfinished': 'true', stale: 'keep', 'delete-branch': 'false', reopen: 'always' },
+  ...{
+    'publish-unfinished': 'true',
+    fallback: 'issue',
+    stale: 'keep',
+    'delete-branch': 'false',
+    reopen: 'always',
+  },
   ...{
     'resolve-threads': 'true',
     'log-level': 'debug',
@@ -103,7 +109,13 @@ const REST = [
 ];
 const UNSEEN: Readonly<Record<string, string>> = {
   ...{ patch: join(FOLDER, 'x.patch'), mount: '/usr/lib', 'setup-env': 'A_LOGIN', 'allow-bot': '7' },
-  ...{ 'working-directory': '.', 'accept-protected': 'x/**', cache: 'npm', 'sandbox-setup': 'off' },
+  ...{
+    'working-directory': '.',
+    'accept-protected': 'x/**',
+    exclude: 'x/**',
+    cache: 'npm',
+    'sandbox-setup': 'off',
+  },
   'test-paths': 'checks/**',
   'mcp-config': file('mcp.json', '{"mcpServers":{}}'),
 };

@@ -1,10 +1,11 @@
 /** The issue on which people follow their request: `--issue`, which the workflow sets, its comment and its label. */
 
 import * as z from 'zod';
-import { putComment, setStateLabel, type WorkState } from '../../../adapters/github/issues.ts';
+import { putComment, putIssue, setStateLabel, type WorkState } from '../../../adapters/github/issues.ts';
 import { GitHubRefused, getOrNull, type OnGitHub } from '../../../adapters/github/request.ts';
 import type { Settings } from '../../../config/schema.ts';
 import { type AskedIn, issuePlanId, markerOf } from '../../../domain/github/publishing/identity.ts';
+import { changeTitle, plainLine } from '../../../domain/github/publishing/plain-text.ts';
 import type { PublicationSoFar } from '../../../domain/github/publishing/publication.ts';
 import { issueReference } from '../../../domain/github/reference.ts';
 import { type RunOutcome, usageError } from '../../../domain/run/outcome.ts';
@@ -84,17 +85,19 @@ export type CommentJob = Pick<
   | 'isStep'
   | 'sayMade'
   | 'signal'
->;
+> &
+  Partial<Pick<PublishJob, 'made'>>;
 
 /**
  * Reports how the publication ended; does nothing if no comment is wanted or the plan did not come from an issue of this
- * repository.
+ * repository, unless that has to give the patch (`--fallback issue`).
  */
 export async function commentOnIssue(job: CommentJob, end: RunOutcome): Promise<null> {
   const { askedIn, settings, upstream, publication, issueMarker: marker, patchFile, sayMade } = job;
   if (settings.comment === 'never' || job.signal.aborted) return null;
   if (isToldElsewhere(job, end)) return null;
-  if (askedIn === null || !askedIn.isHere) {
+  const patch = end.errorCode === 'ERR_GITHUB_REFUSED' ? (job.made?.patch ?? null) : null;
+  if ((askedIn === null || !askedIn.isHere) && patch === null) {
     if (settings.comment === 'always')
       publication.warnings.push(
         warning(
@@ -111,9 +114,14 @@ export async function commentOnIssue(job: CommentJob, end: RunOutcome): Promise<
       : end.reason
           .replace(` The patch is kept in ${patchFile}.`, '')
           .replaceAll(patchFile, 'the artifacts of the run');
-  const body = commentText({ ...publication, ...forReaders(job, { ...end, reason }), marker });
-  publication.comment = await putComment(upstream, { issue: askedIn.number, marker, body });
-  sayMade(`comment on #${askedIn.number} ${publication.comment.operation}`);
+  const body = commentText({ ...publication, ...forReaders(job, { ...end, reason }), patch, marker });
+  const isHere = askedIn?.isHere === true;
+  publication.comment = isHere
+    ? await putComment(upstream, { issue: askedIn.number, marker, body })
+    : await putIssue(upstream, { title: plainLine(`Patch: ${changeTitle(job.result)}`, 256), marker, body });
+  sayMade(
+    `${isHere ? `comment on #${askedIn.number}` : 'issue with the patch'} ${publication.comment.operation}`,
+  );
   return null;
 }
 

@@ -69,6 +69,23 @@ export function suggestionBlock(text: string): string | null {
   return `${fence}suggestion\n${lines}${lines === '' ? '' : '\n'}${fence}`;
 }
 
+/**
+ * Text that has to stay as it is to the byte, as a block of code: in base64 where some of it would not be seen, or changed. For
+ * comments only, since code has no special meaning where Markdown becomes a commit message.
+ */
+export function verbatim(bytes: Uint8Array): { block: string; isEncoded: boolean } {
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+  // Bytes that are no text come out as U+FFFD.
+  const isSeen = visibleLines(text).join('\n') === text && !text.includes('\ufffd');
+  const binary = () => Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
+  const shown = isSeen ? text : btoa(binary()).replace(/.{76}/g, '$&\n');
+  const fence = '`'.repeat(Math.max(3, longestRun(shown) + 1));
+  return {
+    block: `${fence}${isSeen ? 'diff' : 'text'}\n${shown.replace(/\n$/, '')}\n${fence}`,
+    isEncoded: !isSeen,
+  };
+}
+
 /** The Markdown as a quotation: bots that read the source find none of its lines at the start of a line. */
 export function quoted(markdown: string): string {
   return markdown
