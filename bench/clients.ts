@@ -1,6 +1,6 @@
 /** The programs that are compared, built into one folder. */
 
-import { mkdirSync } from 'node:fs';
+import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
@@ -24,6 +24,7 @@ const REQUIRE =
 
 export async function buildPrograms(): Promise<Programs> {
   mkdirSync(OUT, { recursive: true });
+  cpSync(join(ROOT, 'dist/launcher'), join(OUT, 'launcher'), { recursive: true });
   const common = { platform: 'node', target: 'node20.19', logLevel: 'warning', bundle: true } as const;
   const unbundled = { ...common, format: 'esm', packages: 'external', loader: { '.md': 'text' } } as const;
   const source = (name: string) => join(ROOT, 'bench', `${name}.ts`);

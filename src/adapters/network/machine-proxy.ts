@@ -5,6 +5,7 @@
 
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import type { Environment } from '../../domain/environment.ts';
+import { percentDecoded } from '../../domain/text/uri.ts';
 
 /**
  * The platform's fetch unless a proxy is set. Not every supported version of Node can use a proxy in fetch, so one
@@ -25,7 +26,13 @@ export async function fetchByEnvironment(
   const { proxiedFetch } = await import('./proxied-fetch.ts');
   const exceptions = env.no_proxy || env.NO_PROXY || '';
   const addresses = addressesIn(exceptions);
-  return proxiedFetch({ proxy, variable, exceptions, isDirect: (host) => isDirect(host, addresses) });
+  return proxiedFetch({
+    proxy,
+    login: loginFor(proxy),
+    variable,
+    exceptions,
+    isDirect: (host) => isDirect(host, addresses),
+  });
 }
 
 /** Ends a sentence that begins with the variable's name. */
@@ -61,4 +68,11 @@ export function parseProxy(named: string): URL | null {
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(named) ? named : `http://${named}`;
   const url = URL.canParse(text) ? new URL(text) : null;
   return url !== null && ['http:', 'https:'].includes(url.protocol) ? url : null;
+}
+
+/** The value of `Proxy-Authorization`; null if the address has no user name and password. */
+export function loginFor({ username, password }: URL): string | null {
+  if (username === '' && password === '') return null;
+  const words = `${percentDecoded(username)}:${percentDecoded(password)}`;
+  return `Basic ${Buffer.from(words).toString('base64')}`;
 }

@@ -2,11 +2,12 @@
 
 import { fetch as ask, EnvHttpProxyAgent } from 'undici';
 import { innermostMessage } from '../../domain/errors/innermost-message.ts';
-import { loginFor } from './proxy-login.ts';
 
 /** `exceptions` is the value of NO_PROXY; hosts for which `isDirect` is true are also reached directly. */
 export interface ProxyUse {
   readonly proxy: URL;
+  /** The value of `Proxy-Authorization`; null for none. */
+  readonly login: string | null;
   /** The variable that names it, which says what kind of address it is for. */
   readonly variable: 'HTTP_PROXY' | 'HTTPS_PROXY';
   readonly exceptions: string;
@@ -14,7 +15,7 @@ export interface ProxyUse {
 }
 
 /** A fetch that uses the proxy for addresses of its kind, and connects directly to others. */
-export function proxiedFetch({ proxy, variable, exceptions, isDirect }: ProxyUse): typeof fetch {
+export function proxiedFetch({ proxy, login, variable, exceptions, isDirect }: ProxyUse): typeof fetch {
   const isPlain = variable === 'HTTP_PROXY';
   // Stated in full, or the client would read the environment, from which a password has been wiped by now.
   const agent = new EnvHttpProxyAgent({
@@ -23,7 +24,8 @@ export function proxiedFetch({ proxy, variable, exceptions, isDirect }: ProxyUse
     // A proxy for plain HTTP gets the requests themselves; many refuse tunnels to such addresses.
     proxyTunnel: !isPlain,
     noProxy: exceptions.trim(),
-    ...login(proxy),
+    // The client itself drops a user without a password.
+    ...(login === null ? {} : { token: login }),
   });
   const proxied = (input: string | URL, init?: object) =>
     isDirect(new URL(input).hostname)
@@ -33,12 +35,6 @@ export function proxiedFetch({ proxy, variable, exceptions, isDirect }: ProxyUse
         });
   // The types of the package and of the platform's copy of it differ only in name.
   return proxied as unknown as typeof fetch;
-}
-
-/** The client itself drops a user without a password. */
-function login(proxy: URL): { token?: string } {
-  const token = loginFor(proxy);
-  return token === null ? {} : { token };
 }
 
 /**

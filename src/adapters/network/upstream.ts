@@ -8,8 +8,7 @@ import { request as requestByHttps } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Environment } from '../../domain/environment.ts';
 import type { Target } from '../../domain/review/allowed-domain.ts';
-import { NOT_A_PROXY, parseProxy } from './machine-proxy.ts';
-import { loginFor } from './proxy-login.ts';
+import { loginFor, NOT_A_PROXY, parseProxy } from './machine-proxy.ts';
 
 /** Which proxy leads to a host. */
 export interface Upstream {

@@ -28,13 +28,11 @@ export const WARNING_AREAS = {
     WARN_NO_EFFECT_WITHOUT_SANDBOX:
       'A setting is about the sandbox, but there is none. Set one up, or drop the setting.',
     WARN_SANDBOX_LITE:
-      'The container refuses a part of the sandbox: commands can list the processes outside. Do as the message says, or refuse that with `--sandbox-level namespaces`.',
+      'The container refuses a part of the sandbox: commands can list the processes outside, and hosts that they look up past the proxy are not named. Do as the message says, or refuse that with `--sandbox-level namespaces`.',
     WARN_SANDBOX_LANDLOCK:
       'The machine refuses namespaces, so that Landlock contains commands. docs/security.md says what is weaker; `--sandbox-level namespaces-lite` refuses it.',
     WARN_SANDBOX_UNFILTERED:
       "This machine does not support the sandbox's system call filter. docs/sandbox.md says what is weaker, and what it needs.",
-    WARN_HOSTS_NOT_NAMED:
-      'The result cannot name the hosts that commands try to reach; all are refused. Install perl (`perl-base` on Debian and Ubuntu).',
     WARN_KEY_IN_PROC:
       'Without a sandbox, commands can read the key in the environment of patchsmith. Set up a sandbox.',
     WARN_TREE_OF_OTHERS:

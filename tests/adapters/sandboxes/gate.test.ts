@@ -5,21 +5,21 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { arch } from 'node:process';
 import type { Duplex } from 'node:stream';
 import { expect, test } from 'vitest';
-import { enforcedLimits } from '../../../src/adapters/sandboxes/command/limits.ts';
-import { initCommand } from '../../../src/adapters/sandboxes/command/shell.ts';
+import { findLauncher } from '../../../src/adapters/sandboxes/launcher.ts';
+import { tempFolder } from '../../support/files/temp-folder.ts';
 
 const GATE_FD = 5;
 
-function start(): { gate: Duplex; ended: Promise<[number, string]> } {
-  const line = ['/bin/sh', '-c', `echo begun; (echo >&${GATE_FD}) 2> /dev/null || echo closed; exit 7`];
-  const [sh = '', ...args] = initCommand('/bin/sh', GATE_FD, {
-    line,
-    limits: enforcedLimits(undefined, false),
-    folder: '',
+function start(script: string, folder = ''): { gate: Duplex; ended: Promise<[number, string]> } {
+  const limits = [0, 64, 0];
+  const args = ['init', GATE_FD, 0, 1, ...limits, 0, '', folder, '/bin/sh', '-c', script].map(String);
+  const child = spawn(findLauncher(arch) ?? '', args, {
+    stdio: ['ignore', 'pipe', 'ignore', 'ignore', 'ignore', 'pipe'],
+    cwd: tempFolder(),
   });
-  const child = spawn(sh, args, { stdio: ['ignore', 'pipe', 'ignore', 'ignore', 'ignore', 'pipe'] });
   let said = '';
   child.stdout?.on('data', (bytes: Buffer) => {
     said += bytes.toString();
@@ -28,23 +28,40 @@ function start(): { gate: Duplex; ended: Promise<[number, string]> } {
   return { gate: child.stdio.at(GATE_FD) as Duplex, ended };
 }
 
-test('a command begins when the runner answers, without the descriptor of the answer', async () => {
-  const { gate, ended } = start();
+async function run(script: string, folder = ''): Promise<[number, string]> {
+  const { gate, ended } = start(script, folder);
   await once(gate, 'data');
   gate.end('\n');
-  expect(await ended).toEqual([7, 'begun\nclosed\n']);
+  return ended;
+}
+
+const BEGUN = `echo begun; (echo >&${GATE_FD}) 2> /dev/null || echo closed; exit 7`;
+
+test('a command begins when the runner answers, without the descriptor of the answer', async () => {
+  expect(await run(BEGUN)).toEqual([7, 'begun\nclosed\n']);
 });
 
 test('a command does not start if its runner dies before it answers', async () => {
-  const { gate, ended } = start();
+  const { gate, ended } = start(BEGUN);
   await once(gate, 'data');
   gate.destroy();
   expect(await ended).toEqual([1, '']);
 });
 
 test('a command does not start if its runner is already dead', async () => {
-  const { gate, ended } = start();
+  const { gate, ended } = start(BEGUN);
   gate.destroy();
   const [, said] = await ended;
   expect(said).toBe('');
+});
+
+test('a command has its limits, its errors in its output, and the code of its signal', async () => {
+  expect(await run('ulimit -c; ulimit -n; echo error >&2; kill -9 $$')).toEqual([137, '0\n64\nerror\n']);
+});
+
+test('a command does not start if its folder is gone', async () => {
+  expect(await run('echo begun', 'a/b')).toEqual([
+    1,
+    'The working directory is gone, or is behind a link: a/b\n',
+  ]);
 });

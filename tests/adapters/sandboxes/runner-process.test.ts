@@ -1,15 +1,14 @@
 /** The runner as a process: its memory, and its death. */
 
 import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CommandLimits } from '../../../src/domain/run/limits.ts';
-import { oddSeconds, processesWith, readIfThere } from '../../support/machine/processes.ts';
+import { oddSeconds, processesWith } from '../../support/machine/processes.ts';
 import { sampled } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
 import { makePlace, type Place, PROJECT } from './fixture.ts';
@@ -18,16 +17,17 @@ const folder = mkdtempSync(join(tmpdir(), 'patchsmith-runner-'));
 const PROGRAM = join(folder, 'runner.mjs');
 
 // A process that compiles what it loads has more to do with that than with the test.
-beforeAll(() =>
-  build({
+beforeAll(async () => {
+  cpSync(join(PROJECT, 'dist/launcher'), join(folder, 'launcher'), { recursive: true });
+  await build({
     entryPoints: [join(import.meta.dirname, 'runner-program.ts')],
     outfile: PROGRAM,
     bundle: true,
     platform: 'node',
     format: 'esm',
     loader: { '.md': 'text' },
-  }),
-);
+  });
+});
 afterAll(() => rmSync(folder, { recursive: true }));
 
 function command(
@@ -86,20 +86,6 @@ test('when the runner is killed, everything in its sandbox dies with it', async 
   // The kernel ends the namespace by itself.
   await until('nothing of it is left', () => processesWith(seconds).length === 0);
   expect(readdirSync(place.root)).toEqual(['.git', 'begun', 'hello.txt']);
-});
-
-test('what opens the way to the network dies with its runner', async () => {
-  const place = makePlace();
-  const runner = spawn(process.execPath, [...command(place, 'required', 'true'), 'stay'], {
-    cwd: PROJECT,
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  await once(runner.stdout, 'data');
-  const children = readIfThere(`/proc/${runner.pid}/task/${runner.pid}/children`).trim().split(' ');
-  const helper = children.find((pid) => readIfThere(`/proc/${pid}/comm`) === 'perl\n');
-  expect(helper).toBeDefined();
-  runner.kill('SIGKILL');
-  await until('it has ended', () => readIfThere(`/proc/${helper}/cmdline`) === '');
 });
 
 test.each(['required', 'off'])(

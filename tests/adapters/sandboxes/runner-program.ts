@@ -5,7 +5,7 @@ import { openSandbox } from '../../../src/adapters/sandboxes/open.ts';
 import type { SandboxOptions } from '../../../src/adapters/sandboxes/options.ts';
 
 const options = JSON.parse(process.argv[2] ?? '') as SandboxOptions;
-/** `talk`: the script is talked to. `stay`: the program stays when it has run. */
+/** `talk`: the script is talked to. */
 const [script = '', how] = process.argv.slice(3);
 const talk = { onStart() {}, onOutput() {}, onErrors() {} };
 const network = { accept() {}, lookedUp() {}, services: [], reach() {} };
@@ -26,8 +26,7 @@ const { end, output } = await run(script);
 const characters = output.head.length + output.omitted + output.tail.length;
 const peakMiB = peakMemory();
 console.log(JSON.stringify({ exitCode: end.exitCode, characters, peakMiB, growthMiB: peakMiB - before }));
-if (how === 'stay') setInterval(() => {}, 60_000);
-else await sandbox.close();
+await sandbox.close();
 
 /** The most memory this process ever had, in MiB. */
 function peakMemory(): number {

@@ -28,6 +28,11 @@ test.skipIf(getuid?.() !== 0)('the sandbox says what it lacks there, or is refus
     event.type === 'tool.completed' ? [event.outcome.text] : [],
   );
   expect(said.match(/Permission denied|Read-only file system/g)).toHaveLength(4);
+  const low = await run('--service', 'web=localhost:80');
+  expect([low.exitCode, low.lastLine]).toEqual([
+    2,
+    expect.stringContaining('--service web: this machine permits no port below 1024 in a sandbox.'),
+  ]);
   const whole = await run('--sandbox-level', 'namespaces');
   expect([whole.exitCode, whole.result.errorCode]).toEqual([10, 'ERR_SANDBOX_UNAVAILABLE']);
   expect(whole.result.reason).toContain('systempaths=unconfined');

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { startConnectProxy } from '../../support/machine/connect-proxy.ts';
-import { isRoot } from '../../support/runs/as-nobody.ts';
 import { checkoutOf, runCli } from '../../support/runs/cli.ts';
 import { cutRun } from '../../support/runs/recorded-run.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
@@ -298,34 +297,4 @@ test('commands are contained by more than a port without a listener: a busy port
   onTestFinished(() => void server.close());
   const { said } = await run(askFor('evil.example:443'), ...domains('good.example'));
   expect(said).toContain('403 Refused by the sandbox: evil.example');
-});
-
-/** On a machine without perl: only root can hide it. */
-const WITHOUT_PERL = [
-  ...['unshare', '-m', 'bash', '-c'],
-  'for at in /usr/bin/perl /bin/perl /usr/local/bin/perl; do [ ! -x $at ] || mount --bind /dev/null $at; done; exec "$@"',
-  'bash',
-];
-
-test.runIf(isRoot)('without perl hosts are refused and not named, and none can be allowed', async () => {
-  const run = async (...args: string[]) =>
-    scriptedRun({
-      repository: await makeRepository({ 'a.txt': 'a\n' }),
-      turns: [
-        { calls: [call('run_command', { command: 'curl -sS https://registry.example/' })] },
-        { text: 'Done.' },
-      ],
-      built: true,
-      wrap: WITHOUT_PERL,
-      args,
-    });
-  const closed = await run();
-  expect(closed.result.warnings.join(), closed.stderr).toContain(
-    '[WARN_HOSTS_NOT_NAMED] The result does not name',
-  );
-  const open = await run('--allow-domain', 'registry.example');
-  expect([open.exitCode, open.lastLine]).toEqual([
-    2,
-    expect.stringContaining('Install perl, or allow neither hosts nor services.'),
-  ]);
 });

@@ -13,7 +13,7 @@ import { formatNumber, listed, sentence } from '../../../domain/text/words.ts';
 import { timeoutSignal } from '../../../files/time-limit.ts';
 import type { PageRead, PageReader } from '../../../ports/network.ts';
 import { addressMeaning, codeOf, lookupAmong } from '../gate.ts';
-import { loginFor } from '../proxy-login.ts';
+import { loginFor } from '../machine-proxy.ts';
 import { addressKind } from '../public-address.ts';
 import type { Upstream } from '../upstream.ts';
 import { type MarkdownOf, mediaType, pageText, type TextMaking } from './page-text.ts';

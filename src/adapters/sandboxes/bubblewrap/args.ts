@@ -2,8 +2,19 @@
 
 import { join } from 'node:path';
 
-/** Below /proc: the number of process ids in the pid namespace of the process that opens it. */
+/** The number of process ids in the pid namespace of the process that opens it. */
 export const PID_MAX = 'sys/kernel/pid_max';
+/** The first port of its network namespace that takes no capability to listen at. */
+export const FIRST_OPEN_PORT = 'sys/net/ipv4/ip_unprivileged_port_start';
+
+/** What a sandbox has in place of a setting of the machine's kernel. */
+export interface KernelSetting {
+  /** Below /proc. */
+  readonly name: typeof PID_MAX | typeof FIRST_OPEN_PORT;
+  readonly value: string;
+  /** A file that contains the value. */
+  readonly path: string;
+}
 
 /** Applied in order: a later mount covers an earlier one. */
 export type Mount = Bind | OwnMount;
@@ -50,8 +61,8 @@ export interface BubblewrapCall {
   readonly argsFd: number | null;
   /** The descriptor from which bubblewrap reads the system call filter; null for no filter. */
   readonly filterFd: number | null;
-  /** The descriptor from which bubblewrap reads how many process numbers there are inside; null for as many as outside. */
-  readonly numbersFd: number | null;
+  /** The files below /proc that bubblewrap writes, and the descriptors from which it reads their texts. */
+  readonly settings: readonly { readonly name: string; readonly fd: number }[];
   /** The command line of process 1. */
   readonly command: readonly string[];
 }
@@ -65,7 +76,7 @@ export function bubblewrapArgs({
   statusFd,
   argsFd,
   filterFd,
-  numbersFd,
+  settings,
   command,
 }: BubblewrapCall): string[] {
   return [
@@ -79,7 +90,7 @@ export function bubblewrapArgs({
     '--clearenv',
     ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),
     ...(argsFd === null ? [] : ['--args', String(argsFd)]),
-    ...mounts.flatMap((mount) => mountArgs(mount, features, numbersFd)),
+    ...mounts.flatMap((mount) => mountArgs(mount, features, settings)),
     ...(filterFd === null ? [] : ['--seccomp', String(filterFd)]),
     ...['--chdir', directory, '--json-status-fd', String(statusFd)],
     '--',
@@ -87,7 +98,11 @@ export function bubblewrapArgs({
   ];
 }
 
-function mountArgs(mount: PinnedMount, features: BubblewrapFeatures, numbersFd: number | null): string[] {
+function mountArgs(
+  mount: PinnedMount,
+  features: BubblewrapFeatures,
+  settings: BubblewrapCall['settings'],
+): string[] {
   switch (mount.kind) {
     case 'read-only':
       return ['--ro-bind', mount.source, mount.at];
@@ -102,7 +117,7 @@ function mountArgs(mount: PinnedMount, features: BubblewrapFeatures, numbersFd: 
       // Read-only as a whole: for root, bubblewrap 0.8 leaves /proc/sys/kernel/core_pattern and similar files writable.
       return [
         ...['--proc', mount.at],
-        ...(numbersFd === null ? [] : ['--file', String(numbersFd), join(mount.at, PID_MAX)]),
+        ...settings.flatMap(({ name, fd }) => ['--file', String(fd), join(mount.at, name)]),
         ...['--remount-ro', mount.at],
       ];
     case 'devices':

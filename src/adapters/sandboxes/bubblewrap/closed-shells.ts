@@ -1,5 +1,5 @@
 /**
- * Shells that nothing inside a sandbox can trace, read or take descriptors from. Process 1 of the sandbox is one: an attacker who
+ * Programs that nothing inside a sandbox can trace, read or take descriptors from. Process 1 of the sandbox is one: an attacker who
  * controlled it could outlive the command and forge its exit code. The shell that runs a script is another, since the lines after
  * a hostile program in the same script must remain reliable.
  */
@@ -9,10 +9,10 @@ import { basename, join } from 'node:path';
 import type { Mount } from './args.ts';
 import { oursInside } from './mounts.ts';
 
-/** Copies of the shell that can be executed but not read, so that the kernel prevents anything inside from tracing them. */
+/** Copies that can be executed but not read, so that the kernel prevents anything inside from tracing them. */
 export interface ClosedShells {
   readonly mount: Mount;
-  /** The Bourne shell that is process 1, as seen inside. */
+  /** The launcher, which is process 1, as seen inside. */
   readonly init: string;
   /** The shell that runs scripts, as seen inside. */
   readonly script: string;
@@ -26,17 +26,16 @@ export interface ClosedShells {
  *
  * `files` is a private folder; `shell` is what runs scripts.
  */
-export async function closedShells(shell: string, files: string): Promise<ClosedShells> {
+export async function closedShells(shell: string, launcher: string, files: string): Promise<ClosedShells> {
   const folder = join(files, 'shells');
   await mkdir(folder, { mode: 0o755 });
   const mount = oursInside(folder, 'shells');
-  const sources = [...new Set(['/bin/sh', shell])];
   await Promise.all(
-    sources.map(async (source) => {
+    [launcher, shell].map(async (source) => {
       const copy = join(folder, basename(source));
       await copyFile(source, copy);
       await chmod(copy, 0o111);
     }),
   );
-  return { mount, init: join(mount.at, 'sh'), script: join(mount.at, basename(shell)) };
+  return { mount, init: join(mount.at, basename(launcher)), script: join(mount.at, basename(shell)) };
 }

@@ -54,6 +54,10 @@ export function containedIn({
 }: RunningBubblewrap): ContainedProcess {
   const complaint = new OutputCapture(COMPLAINT_LIMITS);
   words.on('data', (chunk: Buffer) => complaint.write(chunk));
+  let hasBegun = false;
+  const begun = allowed.then(() => {
+    hasBegun = true;
+  });
   let init: ProcessId | null = null;
   status.init.then((found) => {
     init = found;
@@ -61,7 +65,7 @@ export function containedIn({
 
   async function exited(): Promise<ExitStatus> {
     const exit = await ended;
-    if (exit.exitCode === null || (await status.commandStarted)) return exit;
+    if (exit.exitCode === null || (hasBegun && (await status.commandStarted))) return exit;
     await withTimeout(COMPLAINT_MS, once(words, 'close'));
     const said = complaint.excerpt().head.trim();
     throw new BubblewrapFailure(said || `bubblewrap ended with exit code ${exit.exitCode}.`);
@@ -81,7 +85,7 @@ export function containedIn({
   }
 
   return {
-    exited: Promise.race([allowed.then(() => exited()), exited()]),
+    exited: Promise.race([begun.then(() => exited()), exited()]),
     output,
     usage: (look) => (init === null ? null : usageInNamespace(init, look)),
     async killAll() {

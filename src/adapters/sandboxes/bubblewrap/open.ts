@@ -1,12 +1,11 @@
 /** Opens a bubblewrap sandbox: examines the machine, decides what commands see of it, and has the result proven. */
 
 import { stat, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { arch, execPath, getuid } from 'node:process';
 import { setImmediate } from 'node:timers/promises';
 import { isWithin } from '../../../domain/changes/path.ts';
 import { whyNotTogether } from '../../../domain/review/service.ts';
-import type { EnforcedLimits } from '../../../domain/run/limits.ts';
 import { listed } from '../../../domain/text/words.ts';
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import type { CacheSurroundings, CachesResult } from '../caches/open-caches.ts';
@@ -15,18 +14,25 @@ import { OutputPipes } from '../command/output-pipe.ts';
 import { findProgram } from '../command/shell.ts';
 import { steadyDevices } from '../command/steady-devices.ts';
 import { realPathOf, statOf } from '../host-files.ts';
+import { findLauncher } from '../launcher.ts';
 import { type OpenedSandbox, ownFolder, type SandboxOptions, type ShownPlace } from '../options.ts';
 import { findToolchains, searchPath } from '../visible/toolchains.ts';
 import { userMounts } from '../visible/user-mounts.ts';
-import type { Mount } from './args.ts';
+import { FIRST_OPEN_PORT, type KernelSetting, type Mount, PID_MAX } from './args.ts';
 import { seccompProgram } from './filter/seccomp.ts';
-import { Listeners, NOT_LISTENING, PROXY_PORT } from './listeners.ts';
+import { PROXY_PORT } from './listeners.ts';
 import { CACHES_INSIDE, HOME_INSIDE } from './mounts.ts';
 import { prove } from './probe.ts';
-import { type BubblewrapSetup, type MachineView, type MachineViewPlace, setupFor } from './setup.ts';
+import { type MachineView, type MachineViewPlace, setupFor } from './setup.ts';
 
 /** A sandbox by bubblewrap, or what prevents it and how to fix that. */
 export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSandbox> {
+  const launcher = findLauncher(arch);
+  if (launcher === null)
+    return {
+      status: 'unavailable',
+      reason: `patchsmith has no sandbox for this processor (${arch}): it needs x86-64 or arm64.`,
+    };
   const program = findProgram('bwrap');
   if (program === null) {
     const { NOT_INSTALLED } = await import('./unavailable.ts');
@@ -40,22 +46,15 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
     };
   const taken = whyNotTogether(options.network?.services ?? [], PROXY_PORT);
   if (taken !== null) return { status: 'refused', reason: taken };
-  const listeners = options.network ? Listeners.start(options.network) : null;
-  if (options.network && listeners === null && options.isNetworkClosed !== true)
-    return { status: 'refused', reason: NO_WAY };
   const files = await ownFolder(options);
   const pipes = new OutputPipes(files);
-  const release = () => {
-    pipes.close();
-    listeners?.close();
-  };
   // Their programs run while the machine is examined.
   const prepared = Promise.all([steadyDevices(), pipes.prepare()]);
   prepared.catch(() => undefined);
   const seen = await examine(options, files);
   const [steady] = await prepared;
   if (steady.status !== 'ok') {
-    release();
+    pipes.close();
     if (steady.status === 'unavailable') return steady;
     const { explain, readMachineFacts } = await import('./unavailable.ts');
     const explained = explain(steady.failure, readMachineFacts());
@@ -68,9 +67,9 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
   const opened =
     seen.status === 'refused'
       ? seen
-      : await openIn(options, { program, files, pipes, devices, listeners, ...seen });
+      : await openIn(options, { program, files, pipes, devices, launcher, ...seen });
   if (opened.status === 'ok') return opened;
-  release();
+  pipes.close();
   devices.close();
   return opened;
 }
@@ -96,9 +95,6 @@ export async function examine(
   return { status: 'ok', homes: boundaries.homes, toolchains, added: added.mounts, caches: opened.caches };
 }
 
-const NO_WAY =
-  'Commands can reach allowed hosts only where perl is installed and may enter their network (x86-64 and arm64). Install perl, or allow neither hosts nor services.';
-
 /** Sets the sandbox up, and has it proven. */
 async function openIn(options: SandboxOptions, place: MachineViewPlace): Promise<OpenedSandbox> {
   const { caches, homes, files } = place;
@@ -108,21 +104,12 @@ async function openIn(options: SandboxOptions, place: MachineViewPlace): Promise
   const { setup, mounts } = made;
   const warnings = [...caches.warnings, ...(await warningsAbout(options.root, homes))];
   const shown = [...shownPlaces(mounts, [files, options.sandboxGitDir.gitDir]), ...caches.shown];
-  const numbers = await numbersFile(files, setup.limits);
-  const limits = enforcedLimits(options.limits, true, numbers !== null);
-  let listeners = place.listeners;
-  const proving = prove(setup, { numbers, limits }).then((proven) => {
-    if (proven.status !== 'unavailable') return proven;
-    if (!proven.reason.includes(NOT_LISTENING)) return proven;
-    if (options.isNetworkClosed !== true) return { ...proven, reason: NO_WAY };
-    listeners = null;
-    return prove({ ...setup, listeners }, { numbers, limits });
-  });
+  const proving = prove(setup, { settings: await settingsIn(files, options), limits: options.limits });
   // By then the command is running.
   await setImmediate();
   options.onProving?.();
   const proven = await proving;
-  if (proven.status === 'unavailable') {
+  if (proven.status !== 'ok') {
     setup.pins.close();
     return proven;
   }
@@ -146,14 +133,8 @@ async function openIn(options: SandboxOptions, place: MachineViewPlace): Promise
     const weaker = `The sandbox has no system call filter (${unfiltered}); its level is namespaces.`;
     warnings.push(warning('WARN_SANDBOX_UNFILTERED', weaker));
   }
-  if (options.network && listeners === null) {
-    const unnamed =
-      'The result does not name the hosts that commands try to reach, all of which are refused.';
-    warnings.push(warning('WARN_HOSTS_NOT_NAMED', unnamed));
-  }
   const close = async () => {
     await sandbox.close().finally(caches.close);
-    place.listeners?.close();
     setup.pins.close();
     place.devices.close();
   };
@@ -188,13 +169,16 @@ async function filterFile(files: string): Promise<string | null> {
   return path;
 }
 
-/** Null if the process numbers of a namespace cannot be limited here. */
-async function numbersFile(files: string, limits: EnforcedLimits): Promise<BubblewrapSetup['numbers']> {
-  const count = processNumbers(limits);
-  if (count === null) return null;
-  const path = join(files, 'process-numbers');
-  await writeFile(path, `${count}`, { mode: 0o600 });
-  return { count, path };
+/** What sandboxes are to have in place of the machine's settings. */
+async function settingsIn(files: string, { limits, network }: SandboxOptions): Promise<KernelSetting[]> {
+  const numbers = processNumbers(enforcedLimits(limits, true));
+  const wanted = [
+    ...(numbers === null ? [] : ([[PID_MAX, `${numbers}`]] as const)),
+    ...(network ? ([[FIRST_OPEN_PORT, '0']] as const) : []),
+  ];
+  const settings = wanted.map(([name, value]) => ({ name, value, path: join(files, basename(name)) }));
+  for (const { path, value } of settings) await writeFile(path, value, { mode: 0o600 });
+  return settings;
 }
 
 /** What commands may not see, or see anyway. */

@@ -2,13 +2,14 @@
 
 import { readFileSync, readlinkSync } from 'node:fs';
 import { arch } from 'node:process';
+import type { CommandLimits } from '../../../domain/run/limits.ts';
 import { listed } from '../../../domain/text/words.ts';
 import type { Sandbox } from '../../../ports.ts';
-import { type BubblewrapFeatures, PID_MAX } from './args.ts';
+import { enforcedLimits } from '../command/limits.ts';
+import { type BubblewrapFeatures, type KernelSetting, PID_MAX } from './args.ts';
 import { BubblewrapFailure } from './contained.ts';
-import { NOT_LISTENING } from './listeners.ts';
-import type { BubblewrapSetup } from './setup.ts';
-import { bubblewrapSandbox } from './start.ts';
+import type { BubblewrapSetup, UnprovenSetup } from './setup.ts';
+import { bubblewrapSandbox, hasNames } from './start.ts';
 
 /** A variable in bubblewrap's own environment that must not be visible inside. */
 const CANARY = 'PATCHSMITH_CANARY';
@@ -24,29 +25,40 @@ type ProvenSandbox =
       /** What this machine refuses of the full sandbox, in words. */
       refused: readonly string[];
     }
-  | { status: 'unavailable'; reason: string };
+  | { status: 'unavailable' | 'refused'; reason: string };
 
-/** Asks for everything, and leaves out what exactly is refused. `numbered` limits process numbers, which takes a `/proc` of its own. */
+/** Asks for everything, and leaves out what exactly is refused. */
 export async function prove(
-  setup: Omit<BubblewrapSetup, 'features'>,
-  numbered: Pick<BubblewrapSetup, 'numbers' | 'limits'>,
+  setup: UnprovenSetup,
+  wanted: { readonly settings: readonly KernelSetting[]; readonly limits?: CommandLimits | undefined },
 ): Promise<ProvenSandbox> {
-  const { filter } = setup;
+  const { filter, network } = setup;
+  const lowPort = network?.services.find(({ port }) => port < 1024);
   let features: BubblewrapFeatures = { disableUserns: true, tmpfsSize: true, hostname: true, ownProc: true };
-  let isNumbered = true;
-  const attempt = (with_ = filter) =>
-    probed({ ...setup, ...(isNumbered ? numbered : {}), features, filter: with_ });
+  let { settings } = wanted;
+  const attempt = (with_ = filter) => {
+    const isNumbered = settings.some(({ name }) => name === PID_MAX);
+    const limits = enforcedLimits(wanted.limits, true, isNumbered);
+    return probed({ ...setup, settings, limits, features, filter: with_ });
+  };
   let last = await attempt();
   while (last.status === 'failed') {
     const { failure } = last;
     const refused = REFUSALS.find(({ feature, said }) => features[feature] && said.test(failure));
-    if (refused === undefined && !(isNumbered && failure.includes(PID_MAX))) break;
-    // Only what is below a /proc of its own can be set.
-    isNumbered = refused !== undefined && refused.feature !== 'ownProc' && isNumbered;
+    const unset = settings.find(({ name }) => failure.includes(name));
+    if (refused === undefined && unset === undefined) break;
     if (refused !== undefined) features = { ...features, [refused.feature]: false };
+    // Only what is below a /proc of its own can be set.
+    settings = features.ownProc ? settings.filter((one) => refused !== undefined || one !== unset) : [];
+    if (lowPort !== undefined && !hasNames({ network, settings }))
+      return {
+        status: 'refused',
+        reason: `--service ${lowPort.name}: this machine permits no port below 1024 in a sandbox. Let the service listen at another.`,
+      };
     last = await attempt();
   }
   const refused = REFUSALS.flatMap(({ feature, what }) => (features[feature] || what === null ? [] : [what]));
+  if (network !== null && !hasNames({ network, settings })) refused.push('name server of its own');
   if (last.status === 'ok' && filter !== null) return { ...last, refused };
   const failure = last.status === 'failed' ? last.failure.split('\n')[0] : undefined;
   // Without the filter, only namespaces that are complete contain commands; if they do not, that is the reason to report.
@@ -80,7 +92,7 @@ const CONTAINED = 'contained\n';
 
 /** The sandbox if every assertion held, or what went wrong. */
 async function probed(setup: BubblewrapSetup): Promise<Probed> {
-  const { features, files, numbers, pipes } = setup;
+  const { features, files, settings, pipes } = setup;
   const sandbox = bubblewrapSandbox({
     ...setup,
     // What has become of the working directory says nothing about the sandbox.
@@ -109,7 +121,7 @@ async function probed(setup: BubblewrapSetup): Promise<Probed> {
     ${features.ownProc ? `[ "$own" = $$ ] || fail '/proc is not its own'` : `if (: < /proc/${process.pid}/environ) 2> /dev/null || [ -e /proc/${process.pid}/root/proc ]; then fail 'the runner is visible'; fi`}
     [ "$(readlink /proc/self/ns/net)" != '${netNamespace}' ] || fail 'the network is shared'
     ${filterAssertion(sandbox)}
-    ${numbers === null ? '' : `read -r most < /proc/${PID_MAX}; [ "$most" = ${numbers.count} ] || fail '/proc/${PID_MAX} is not limited'`}
+    ${settings.map(({ name, value }) => `read -r set < /proc/${name}; [ "$set" = ${value} ] || fail '/proc/${name} is not set'`).join('\n')}
     if (: < /proc/1/environ) 2> /dev/null; then fail 'process 1 can be traced'; fi
     [ ! -e ${quoted(files)} ] || fail 'the run directory is visible'
     if (: > /usr/.patchsmith-probe) 2> /dev/null; then fail 'files outside the work tree can be written'; fi
@@ -123,7 +135,6 @@ async function probed(setup: BubblewrapSetup): Promise<Probed> {
     });
     if (end.timedOut) return failedProbe(`the probe took longer than ${PROBE_MS / 1000} s`);
     const said = `${output.head}${output.tail}`;
-    if (said.startsWith(NOT_LISTENING)) return failedProbe(NOT_LISTENING);
     if (!said.startsWith(CONTAINED)) return failedProbe(said.trim() || 'the probe did not run');
     return { status: 'ok', sandbox: bubblewrapSandbox(setup), unfiltered: null };
   } catch (error) {

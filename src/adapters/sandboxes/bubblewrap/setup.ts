@@ -3,9 +3,9 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { EnforcedLimits } from '../../../domain/run/limits.ts';
+import type { SandboxNetwork } from '../../../ports/network.ts';
 import type { SandboxCommand } from '../../../ports.ts';
 import type { OpenCaches } from '../caches/open-caches.ts';
-import { enforcedLimits } from '../command/limits.ts';
 import type { OutputPipes, PipeSource } from '../command/output-pipe.ts';
 import { findShell } from '../command/shell.ts';
 import type { SteadyDevices } from '../command/steady-devices.ts';
@@ -15,9 +15,8 @@ import { GIT_CONFIG_INSIDE } from '../visible/etc-folder.ts';
 import { cacheVariables } from '../visible/package-caches.ts';
 import type { findToolchains } from '../visible/toolchains.ts';
 import type { UserMount } from '../visible/user-mounts.ts';
-import type { BubblewrapFeatures, Mount } from './args.ts';
+import type { BubblewrapFeatures, KernelSetting, Mount } from './args.ts';
 import { type ClosedShells, closedShells } from './closed-shells.ts';
-import type { Listeners } from './listeners.ts';
 import { HOME_INSIDE, mountsOf, type View } from './mounts.ts';
 import { nestedCovers } from './nested-covers.ts';
 import { type Pins, pinMounts } from './pinned-mounts.ts';
@@ -42,13 +41,12 @@ export interface BubblewrapSetup {
   readonly outerEnv: Readonly<Record<string, string>>;
   /** The file with the system call filter; null if there is none for this machine. */
   readonly filter: string | null;
-  /** The number of process ids inside, and the file that contains it; null for as many as outside. */
-  readonly numbers: { readonly count: number; readonly path: string } | null;
+  readonly settings: readonly KernelSetting[];
   readonly limits: EnforcedLimits;
   /** Paths on the disks that commands can write to. */
   readonly writable: readonly string[];
-  /** The way to the network; null for no network. */
-  readonly listeners: Listeners | null;
+  /** What commands reach; null for nothing at all. */
+  readonly network: SandboxNetwork | null;
   /** A private folder, removed with the sandbox. */
   readonly files: string;
   /** Made in `files`. */
@@ -70,21 +68,23 @@ export interface MachineViewPlace extends MachineView {
   readonly files: string;
   readonly pipes: OutputPipes;
   readonly devices: SteadyDevices;
-  readonly listeners: Listeners | null;
+  readonly launcher: string;
 }
+
+/** What is decided by trying. */
+export type UnprovenSetup = Omit<BubblewrapSetup, 'features' | 'settings' | 'limits'>;
 
 /** The setup, and all mounts of the machine in it; or why one of them may not be. */
 export async function setupFor(
   options: SandboxOptions,
-  { program, files, pipes, toolchains, added, caches, devices, listeners }: MachineViewPlace,
+  { program, files, pipes, toolchains, added, caches, devices, launcher }: MachineViewPlace,
   filter: string | null,
 ): Promise<
-  | { status: 'ok'; setup: Omit<BubblewrapSetup, 'features'>; mounts: readonly Mount[] }
-  | { status: 'refused'; reason: string }
+  { status: 'ok'; setup: UnprovenSetup; mounts: readonly Mount[] } | { status: 'refused'; reason: string }
 > {
-  const { root, shownAs: at = root, folder = '', sandboxGitDir, hostEnv } = options;
-  const services = (options.network?.services ?? []).map(({ name }) => name);
-  const tunnel = listeners && TUNNEL_INSIDE;
+  const { root, shownAs: at = root, folder = '', sandboxGitDir, hostEnv, network = null } = options;
+  const services = (network?.services ?? []).map(({ name }) => name);
+  const tunnel = network && TUNNEL_INSIDE;
   const view = {
     root,
     at,
@@ -98,8 +98,8 @@ export async function setupFor(
     caches: caches.mounts,
   };
   const { mounts, variables } = await mountsOf(view);
-  const tries = options.isNetworkClosed ? ONE_TRY : listeners === null ? {} : FEW_TRIES;
-  const proxied = { ...(listeners && proxyVariables(services)), ...tries };
+  const tries = options.isNetworkClosed ? ONE_TRY : network && FEW_TRIES;
+  const proxied = { ...(network && proxyVariables(services)), ...tries };
   const mounted = cacheVariables(
     hostEnv,
     added.map((mount) => mount.at),
@@ -112,10 +112,10 @@ export async function setupFor(
     toolchains: { ...toolchains.variables, ...mounted, ...caches.variables },
   });
   const shell = findShell();
-  const shells = await closedShells(shell, files);
+  const shells = await closedShells(shell, launcher, files);
   const closed = [join(root, '.git'), dirname(sandboxGitDir.objects)];
   const pinned = pinMounts(
-    [shells.mount, ...(listeners ? [await tunnelProgram(files)] : []), ...mounts],
+    [shells.mount, ...(network ? [await tunnelProgram(files)] : []), ...mounts],
     closed,
   );
   if (pinned.status === 'refused') return pinned;
@@ -132,9 +132,7 @@ export async function setupFor(
     env: { ...env, ...variables, ...withBoth('MAVEN_OPTS', mounted, proxied) },
     outerEnv: {},
     filter,
-    numbers: null,
-    listeners,
-    limits: enforcedLimits(options.limits, true),
+    network,
     writable: [root, sandboxGitDir.gitDir, ...(caches.mounts.length > 0 ? [files] : [])],
     files,
   };

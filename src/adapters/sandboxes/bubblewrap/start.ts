@@ -6,33 +6,33 @@ import { getuid } from 'node:process';
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { Sandbox, SandboxCommand } from '../../../ports.ts';
 import type { ForeignDescriptors } from '../command/descriptors.ts';
+import { kernelLimits } from '../command/limits.ts';
 import type { PipeSource } from '../command/output-pipe.ts';
 import { asFirstVictim } from '../command/process-table.ts';
 import { openLifecycle } from '../command/sandbox-lifecycle.ts';
-import {
-  exitOf,
-  findProgram,
-  initCommand,
-  type ScriptPlace,
-  scriptCommand,
-  withScript,
-} from '../command/shell.ts';
+import { exitOf, findProgram, type ScriptPlace, scriptCommand, withScript } from '../command/shell.ts';
 import { type ContainedProcess, superviseCommand } from '../command/supervise-command.ts';
 import { converse } from '../command/talk.ts';
+import { withTimeout } from '../command/with-timeout.ts';
 import { readText, statOf } from '../host-files.ts';
-import { type Bind, bubblewrapArgs, type PinnedMount } from './args.ts';
-import { type BubblewrapStatus, containedIn, openStatus } from './contained.ts';
-import { NOT_LISTENING } from './listeners.ts';
+import { type Bind, bubblewrapArgs, FIRST_OPEN_PORT, type PinnedMount } from './args.ts';
+import { containedIn, openStatus } from './contained.ts';
+import { listenerPorts, NAMES_PORT, serveListeners } from './listeners.ts';
 import { oursInside } from './mounts.ts';
 import { ReplacedSource, whyChanged } from './pinned-mounts.ts';
 import type { BubblewrapSetup } from './setup.ts';
 
+const STDOUT = 1;
 const STATUS_FD = 3;
 const FILTER_FD = 4;
 const GATE_FD = 5;
-const NUMBERS_FD = 6;
-const ARGS_FD = 7;
-const ERRORS_FD = 8;
+const ARGS_FD = 6;
+const ERRORS_FD = 7;
+const CHANNEL_FD = 8;
+/** That of the first kernel setting; the others follow. */
+const SETTINGS_FD = 9;
+/** How long the listeners may take from process 1 to us. */
+const LISTEN_MS = 5_000;
 
 /** A sandbox in which bubblewrap gives each command its own namespaces. */
 export function bubblewrapSandbox(setup: BubblewrapSetup): Sandbox {
@@ -77,25 +77,24 @@ async function start(setup: BubblewrapSetup, given: Start): Promise<ContainedPro
           stdout: child.stdio[1] as Readable,
           stderr: child.stdio.at(ERRORS_FD) as Readable,
         });
-  const listening = listenIn(setup, status.init);
+  const listeners = setup.network && serveListeners(setup.network, child, hasNames(setup));
   // What is mounted no longer changes, and nothing has run there yet.
   const allowed = gate.reported.then(async () => {
     const init = await status.init;
     const why = init === null ? null : whyChanged(mounts, init);
     if (why !== null) throw new ReplacedSource(why);
-    if (!(await listening).isOpen) given.onBytes(Buffer.from(`${NOT_LISTENING}\n`));
+    if (listeners !== null && !(await withTimeout(LISTEN_MS, listeners.ready)))
+      throw new Error('The listeners of a sandbox did not arrive.');
     gate.open();
   });
   allowed.catch(() => undefined);
   const contained = containedIn({ child, status, ended, words, output, allowed });
-  return { ...contained, killAll: () => contained.killAll().finally(async () => (await listening).close()) };
+  return { ...contained, killAll: () => contained.killAll().finally(() => listeners?.close()) };
 }
 
-/** Opens the listeners of one command, if it may use any. */
-async function listenIn({ listeners }: BubblewrapSetup, init: BubblewrapStatus['init']) {
-  const found = listeners && (await init);
-  const close = found && listeners ? await listeners.open(found) : null;
-  return { isOpen: close !== null || found === null, close: close ?? (() => undefined) };
+/** Whether the runner hears which names programs look up. */
+export function hasNames({ network, settings }: Pick<BubblewrapSetup, 'network' | 'settings'>): boolean {
+  return network !== null && settings.some(({ name }) => name === FIRST_OPEN_PORT);
 }
 
 /** A direct child without a shell in between: bubblewrap dies with us, and everything in it with bubblewrap. */
@@ -114,23 +113,23 @@ async function spawnBubblewrap(
   const status = await openStatus(pipes);
   const merged = talk === undefined ? { talk: null, ...(await pipes.open(onBytes)) } : { talk };
   // bubblewrap reads them to their ends, so every command needs descriptors of its own.
-  const files = [setup.filter, setup.numbers?.path];
-  const [filterFd, numbersFd] = files.map((path) => (path == null ? null : openSync(path, 'r')));
-  const variables = command.env === undefined ? ('ignore' as const) : ('pipe' as const);
+  const filter = setup.filter === null ? [] : [openSync(setup.filter, 'r')];
+  const settings = setup.settings.map(({ path }) => openSync(path, 'r'));
   const stdio = foreign.withNothingElse([
     ...(merged.talk === null ? (['ignore', merged.writer] as const) : (['pipe', 'pipe'] as const)),
     'pipe',
     status.writer,
-    filterFd ?? 'ignore',
+    filter[0] ?? 'ignore',
     'pipe',
-    numbersFd ?? 'ignore',
-    ...(variables === 'pipe' || talk !== undefined ? [variables] : []),
-    ...(talk === undefined ? [] : (['pipe'] as const)),
+    command.env === undefined ? 'ignore' : 'pipe',
+    talk === undefined ? 'ignore' : 'pipe',
+    setup.network === null ? 'ignore' : 'ipc',
+    ...settings,
   ]);
   const child = asFirstVictim(() => spawn(program, args, { stdio, env: { ...setup.outerEnv } }));
   status.closeWriter();
   if (merged.talk === null) merged.closeWriter();
-  for (const fd of [filterFd, numbersFd]) if (fd != null) closeSync(fd);
+  for (const fd of [...filter, ...settings]) closeSync(fd);
   return { child, merged, status };
 }
 
@@ -190,9 +189,10 @@ function argsFor(
   script: ScriptPlace,
   mounts: readonly PinnedMount[],
 ): string[] {
-  const { features, env, directory, folder, filter, numbers, shell, shells, limits } = setup;
+  const { features, env, directory, folder, filter, settings, shell, shells, limits, network } = setup;
   const file = fileOf(script);
   const { isStrict = false } = command;
+  const most = kernelLimits(limits);
   const line = scriptCommand(
     { program: shells.script, name: shell, isStrict },
     file === null ? script : { by: 'file', path: file.at },
@@ -205,12 +205,12 @@ function argsFor(
     statusFd: STATUS_FD,
     argsFd: command.env === undefined ? null : ARGS_FD,
     filterFd: filter === null ? null : FILTER_FD,
-    numbersFd: numbers === null ? null : NUMBERS_FD,
-    command: initCommand(shells.init, GATE_FD, {
-      line,
-      limits,
-      folder,
-      errors: command.talk === undefined ? null : ERRORS_FD,
-    }),
+    settings: settings.map(({ name }, index) => ({ name, fd: SETTINGS_FD + index })),
+    // As native/init.c takes them.
+    command: [
+      ...[shells.init, 'init', GATE_FD, CHANNEL_FD, command.talk === undefined ? STDOUT : ERRORS_FD],
+      ...[most.fileBytes, most.openFiles, most.processes ?? 0, hasNames(setup) ? NAMES_PORT : 0],
+      ...[network === null ? '' : listenerPorts(network).join(' '), folder, ...line],
+    ].map(String),
   });
 }

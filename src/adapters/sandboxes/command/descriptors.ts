@@ -4,7 +4,7 @@ import type { IOType } from 'node:child_process';
 import { closeSync, openSync, readdirSync } from 'node:fs';
 import { readText } from '../host-files.ts';
 
-type Descriptor = IOType | number;
+type Descriptor = IOType | 'ipc' | number;
 
 /**
  * Whoever started us may have left descriptors open that every child inherits: a log, a socket of a CI agent. Node closes
@@ -28,7 +28,7 @@ export class ForeignDescriptors {
     // For the first three, Node's own choice would be the machine's null device, which root can change through the descriptor.
     const all = own.map((one, number) => (number < 3 && one === 'ignore' ? (this.#nothing ?? one) : one));
     for (const number of this.#numbers) {
-      if (number < own.length) continue;
+      if (number < own.length && own[number] !== 'ignore') continue;
       while (all.length < number) all.push('ignore');
       all[number] = this.#nothing ?? 'ignore';
     }

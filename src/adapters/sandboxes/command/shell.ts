@@ -48,28 +48,6 @@ export function lastingCommand({ line, limits, folder }: Contained, lifeline: nu
   return ['/bin/sh', '-c', script, 'sh', ...line];
 }
 
-/**
- * The command line of process 1 of a sandbox: it runs `line` within limits, with stderr merged into the output or in the
- * descriptor `errors`, and exits with the command's exit code. Its own errors are kept separate. First it writes a line to the descriptor
- * `gate` and waits for one in reply; without that the command is not run. The command does not get that descriptor.
- */
-export function initCommand(
-  sh: string,
-  gate: number,
-  { line, limits, folder, errors = null }: Contained & { readonly errors?: number | null },
-): string[] {
-  const steps = [
-    // The one signal that shells handle by themselves would let a command end its own namespace with any exit code.
-    'trap : INT',
-    `echo >&${gate}`,
-    limitingScript(limits),
-    `read -r answer <&${gate} || exit 1; exec ${gate}>&-`,
-    entering(folder, errors === null ? '' : `>&${errors}`),
-    `"$@" ${errors === null ? '2>&1' : `2>&${errors} ${errors}>&-`}; exit $?`,
-  ];
-  return [sh, '-c', steps.join('; '), 'sh', ...line];
-}
-
 /** What is run, within which limits and in which folder below the current one; `''` is the current one. */
 export interface Contained {
   readonly line: readonly string[];

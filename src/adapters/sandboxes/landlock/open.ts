@@ -16,12 +16,13 @@ import { enforcedLimits } from '../command/limits.ts';
 import { OutputPipes } from '../command/output-pipe.ts';
 import { findShell } from '../command/shell.ts';
 import { entriesOf, readText, realPathOf, statOf } from '../host-files.ts';
+import { findLauncher } from '../launcher.ts';
 import { type OpenedSandbox, ownFolder, type SandboxOptions } from '../options.ts';
 import { commandEnvironment, gitConfig } from '../visible/environment.ts';
 import { cacheVariables } from '../visible/package-caches.ts';
 import { proveLandlock } from './probe.ts';
 import { rulesFor } from './rules.ts';
-import { findLauncher, type LandlockSetup, MAX_KEPT_BYTES, type PutBackFile } from './start.ts';
+import { type LandlockSetup, MAX_KEPT_BYTES, type PutBackFile } from './start.ts';
 
 /** Opens a sandbox by Landlock; `above` says why no level above it is available. */
 export async function openLandlock(options: SandboxOptions, above: string): Promise<OpenedSandbox> {

@@ -1,20 +1,16 @@
 /**
- * Commands in Landlock domains, without namespaces. Each has a launcher, which starts, brokers and ends it: native/launcher.c, built for
- * each processor by scripts/build-launcher.sh.
+ * Commands in Landlock domains, without namespaces. Each has a launcher, which starts, brokers and ends it: native/launcher.c.
  */
 
 import { spawn } from 'node:child_process';
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import type { Duplex, Readable, Writable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { isWithin } from '../../../domain/changes/path.ts';
 import type { EnforcedLimits } from '../../../domain/run/limits.ts';
 import type { Sandbox, SandboxCommand } from '../../../ports.ts';
-import type { FilteredArch } from '../bubblewrap/filter/system-calls.ts';
 import type { ForeignDescriptors } from '../command/descriptors.ts';
 import { kernelLimits } from '../command/limits.ts';
 import { OutputCapture } from '../command/output-capture.ts';
@@ -26,7 +22,7 @@ import { type ContainedProcess, type ExitStatus, superviseCommand } from '../com
 import { converse } from '../command/talk.ts';
 import { usageInNamespace } from '../command/usage.ts';
 import { withTimeout } from '../command/with-timeout.ts';
-import { orMissing, readText, statOf } from '../host-files.ts';
+import { readText, statOf } from '../host-files.ts';
 
 /** A place that commands may use, and how (`rights_of` in native/launcher.c). Without numbers, it is whatever is there. */
 export interface LandlockRule {
@@ -220,25 +216,4 @@ async function putBack(root: string, { path, text }: PutBackFile): Promise<void>
 
 async function removeFolder(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true, maxRetries: 1 }).catch(() => undefined);
-}
-
-/** SHA-256 of what that script makes. */
-const HASHES: Readonly<Record<FilteredArch, string>> = {
-  x64: '2b7cbdf5fe4180113438d7c6d10050473ad4f3c48b7286a1302117ad49acb7ca',
-  arm64: 'c5039b1ab32afcc92c7ffb0a789780ad1f2e9e3a2d020fecc2e611bb153ba346',
-};
-
-/** Beside the bundle, and where the sources have it. */
-const PLACES = ['./launcher/', '../../../../dist/launcher/'];
-
-/** The launcher's path; null for another processor, or if its hash is not this version's. */
-export function findLauncher(arch: string): string | null {
-  const hash = arch === 'x64' || arch === 'arm64' ? HASHES[arch] : null;
-  const paths = PLACES.map((place) => fileURLToPath(new URL(`${place}linux-${arch}`, import.meta.url)));
-  return paths.find((path) => hash !== null && sha256(path) === hash) ?? null;
-}
-
-function sha256(path: string): string | null {
-  const bytes = orMissing(() => readFileSync(path));
-  return bytes && createHash('sha256').update(bytes).digest('hex');
 }
