@@ -2,6 +2,7 @@
  * Bundles the program into a folder, by default dist/: the command line as an entry with lazily loaded chunks, so that
  * --help does not load the SDK, and the action as one file that is committed.
  */
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
@@ -48,6 +49,7 @@ const [cli, action, documents] = await Promise.all([
     },
     splitting: true,
     metafile: true,
+    define: { RELEASE: JSON.stringify(process.env.PATCHSMITH_RELEASE === 'true' ? release() : null) },
     // Ships its binary in platform packages, which cannot be bundled.
     external: [...common.external, '@vscode/ripgrep'],
   }),
@@ -86,6 +88,13 @@ for (const [name, { metafile }] of Object.entries({ cli, action }))
     `${outdir}/${name}.licenses.txt`,
     licensesOf([...Object.keys(metafile.inputs), ...Object.keys(documents.metafile.inputs), ...ofThePage]),
   );
+
+/** What workflows that `init` writes call: repository, commit and tag. */
+function release() {
+  const { repository, version } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const commit = execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).trim();
+  return [/github\.com\/(.+)\.git$/.exec(repository.url)?.[1], commit, `v${version}`];
+}
 
 /** Replaces `assert` in packages by one with fixed messages. */
 function plainAssert() {

@@ -27,6 +27,17 @@ if (output('git', ['tag', '--list', tag]) !== '') refuse(`the tag ${tag} already
 const notes = notesOf(readFileSync('CHANGELOG.md', 'utf8'));
 if (notes === null) refuse(`CHANGELOG.md has no section "## ${version}", or it is empty`);
 
+// The workflow that others call uses the action of an earlier commit: everything else has to be the same there.
+const CALLED = '.github/workflows/patchsmith.yml';
+const slug = /github\.com\/(.+)\.git$/.exec(repository.url)?.[1];
+const uses = readFileSync(CALLED, 'utf8').matchAll(/uses: (\S+)@(\w+) # the parent commit/g);
+const pins = [...new Set(Array.from(uses, ([, of, commit]) => `${of} ${commit}`))];
+const [of, commit] = pins[0]?.split(' ') ?? [];
+if (pins.length !== 1 || of !== slug || differing(commit) !== CALLED)
+  refuse(
+    `${CALLED} has to use ${slug} at a commit from which only this file differs: npm run pin, and commit`,
+  );
+
 mkdirSync(folder, { recursive: true });
 // Nothing is built here, so that the tested files are packed.
 const [{ filename }] = JSON.parse(
@@ -48,6 +59,18 @@ function notesOf(changelog) {
   const section = sections.find((text) => text.split(/\s/)[0].replace(/^\[(.*)\]$/, '$1') === version);
   const text = section?.slice(section.indexOf('\n')).trim() ?? '';
   return text === '' ? null : text;
+}
+
+/** The paths that are not the same in that commit and this one. */
+function differing(commit) {
+  try {
+    return execFileSync('git', ['diff', '--name-only', commit, 'HEAD'], {
+      encoding: 'utf8',
+      stdio: 'pipe',
+    }).trim();
+  } catch {
+    return null;
+  }
 }
 
 function sha256(path) {

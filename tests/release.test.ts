@@ -1,4 +1,4 @@
-/** scripts/release.mjs, in a small repository of its own. */
+/** scripts/release.mjs and scripts/pin.mjs, in a small repository of their own. */
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -10,7 +10,9 @@ import { git, tempFolder } from './support/files/temp-folder.ts';
 const CHANGELOG =
   '# Changelog\n\n## Unreleased\n\n## [1.2.3] - 2026-01-31\n\n### Fixed\n\n- It works.\n\n## 1.2.2\n\nOld.\n\n## 2.0.0-rc.1\n\nNew.\n';
 
-/** A repository with a package of this version, its changes and its bundle, committed. */
+const CALLED = '.github/workflows/patchsmith.yml';
+
+/** A repository with a package of this version, its changes and its bundle, committed, and a workflow that uses that commit. */
 function project(version: string): string {
   const folder = tempFolder({
     'package.json': JSON.stringify({
@@ -24,11 +26,21 @@ function project(version: string): string {
     'dist/cli.js': 'built\n',
     'dist/action.js': 'bundle\n',
     '.gitignore': 'dist/cli.js\n',
+    [CALLED]: readFileSync(CALLED, 'utf8'),
   });
   git(folder, 'init', '--quiet');
   git(folder, 'add', '--all');
   git(folder, 'commit', '--quiet', '--message', 'all');
+  git(folder, 'remote', 'add', 'origin', 'https://github.com/octo/sample.git');
+  pin(folder);
+  git(folder, 'commit', '--quiet', '--all', '--message', 'pin');
   return folder;
+}
+
+function pin(folder: string, ...flags: string[]): string {
+  const ended = spawnSync(process.execPath, [resolve('scripts/pin.mjs'), ...flags], { cwd: folder });
+  expect([ended.status, String(ended.stderr)]).toEqual([0, '']);
+  return readFileSync(join(folder, CALLED), 'utf8');
 }
 
 function release(folder: string, repository = 'octo/sample') {
@@ -91,4 +103,18 @@ test('a version that is already tagged is refused', () => {
   const folder = project('1.2.3');
   git(folder, 'tag', 'v1.2.3');
   expect(release(folder)).toEqual({ status: 1, stdout: '', stderr: 'the tag v1.2.3 already exists\n' });
+});
+
+test('a workflow that uses the action of other sources is refused', () => {
+  const folder = project('1.2.3');
+  const stderr = `${CALLED} has to use octo/sample at a commit from which only this file differs: npm run pin, and commit\n`;
+  git(folder, 'remote', 'set-url', 'origin', 'git@ghes.example:corp/mirror.git');
+  const mirrored = pin(folder);
+  expect(mirrored.match(/uses: corp\/mirror@[0-9a-f]{40} # the parent commit/g)).toHaveLength(3);
+  git(folder, 'commit', '--quiet', '--all', '--message', 'pin');
+  expect(release(folder)).toEqual({ status: 1, stdout: '', stderr });
+  git(folder, 'reset', '--quiet', '--hard', 'HEAD^');
+  git(folder, 'rm', '--quiet', 'dist/action.js');
+  git(folder, 'commit', '--quiet', '--message', 'more');
+  expect(release(folder)).toEqual({ status: 1, stdout: '', stderr });
 });
