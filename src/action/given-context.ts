@@ -42,7 +42,7 @@ export function contextWith(
     watcher: step,
     onPublication: (publication) => step.onPublication(publication),
     onPrepared: (planFiles) => step.onPrepared(planFiles),
-    onContinued: (pulls) => step.onLocated(pulls[0] ?? null, pulls),
+    onContinued: (pulls) => step.onContinued(pulls),
     ...(federation === null || identity === null
       ? {}
       : { federation: loginOf(federation, { identity, mask, env: context.env }) }),

@@ -7,7 +7,7 @@ import { defaultProvider } from '../adapters/providers/registry.ts';
 import { defaultText, type SettingEntry, settingEntries, settingsOf } from '../config/schema.ts';
 
 /** What one step can do, according to its `mode` input. */
-export const MODES = ['prepare', 'run', 'resume', 'publish', 'run-and-publish', 'locate'] as const;
+export const MODES = ['prepare', 'run', 'resume', 'publish', 'run-and-publish'] as const;
 /** One of `MODES`. */
 export type Mode = (typeof MODES)[number];
 
@@ -47,9 +47,9 @@ const OWN: readonly Omit<ActionInput, 'flag'>[] = [
   {
     name: 'mode',
     description:
-      'prepare: before a run, check that GitHub would permit its publication, record the round if a pull request is continued, and say on the issue that work starts. run: carry out the plan. resume: continue, from its run directory, a run that was cut off by the time limit of the job. publish: make a pull request from a run, without a model and without a checkout. run-and-publish: both in one job, which has both secrets. locate: say which patchsmith pull request the event refers to, so that its head can be checked out and continued',
+      'prepare: before a run, check that GitHub would permit its publication, record the round if a pull request is continued, and say on the issue that work starts. run: carry out the plan. resume: continue, from its run directory, a run that was cut off by the time limit of the job. publish: make a pull request from a run, without a model and without a checkout. run-and-publish: both in one job, which has both secrets',
     initial: 'run',
-    commands: ['prepare', 'run', 'resume', 'publish', 'locate'],
+    commands: ['prepare', 'run', 'resume', 'publish'],
   },
   {
     name: 'plan',
@@ -107,7 +107,7 @@ const OWN: readonly Omit<ActionInput, 'flag'>[] = [
     description:
       'Token for GitHub: to publish, and to read an issue and who wrote it. It replaces GITHUB_TOKEN and GH_TOKEN of the environment. Default: the token of the job',
     initial: JOB_TOKEN,
-    commands: ['prepare', 'run', 'resume', 'publish', 'locate'],
+    commands: ['prepare', 'run', 'resume', 'publish'],
   },
 ];
 

@@ -36,10 +36,6 @@ export async function carryOut(
         tellRun(inputs.runDir ?? '', context, step);
       return end;
     }
-    case 'locate': {
-      const { startLocate } = await import('./locate.ts');
-      return startLocate(context, given(inputs, 'locate'), step);
-    }
     case 'run-and-publish':
       return runAndPublish({
         context,
@@ -69,6 +65,6 @@ async function start(name: StepCommand, context: HostContext, words: Given): Pro
   return end.status === 'stopped' ? sayEnd(context, end.outcome) : end;
 }
 
-function given({ flags }: InputsGiven, command: StepCommand | 'locate'): Given {
+function given({ flags }: InputsGiven, command: StepCommand): Given {
   return { operands: [], flags: flags[command] ?? {}, switches: new Set(), problems: [] };
 }

@@ -46,10 +46,10 @@ export const OUTPUTS = {
   'pull-request-draft': 'true or false; empty when there is no pull request',
   'comment-url': 'The comment on the issue; empty when there is none',
   continue:
-    'In the modes locate and prepare: the number of the patchsmith pull request that the event refers to, and that may be continued; empty when there is none',
-  ref: 'In the modes locate and prepare: what to check out to continue it, refs/pull/NUMBER/head; empty when there is none',
+    'In mode prepare: the number of the patchsmith pull request that the event refers to, and that may be continued; empty when there is none',
+  ref: 'In mode prepare: what to check out to continue it, refs/pull/NUMBER/head; empty when there is none',
   'pull-requests':
-    'In the modes locate and prepare, for a push: JSON list of the numbers of all pull requests that now conflict with their base, in mode prepare of those that may be continued; [] when there are none',
+    'In mode prepare: JSON list of the numbers of all pull requests to continue, such as those that conflict with their base after a push; [] when there are none, and empty when the run is to begin anew',
   plans:
     'In mode prepare: JSON list of the plan files that may be carried out, except those whose branches have commits by others; empty when there are none',
 } as const satisfies Record<string, string>;
@@ -117,12 +117,13 @@ const VERIFICATION = {
   none: 'none',
 } as const satisfies Record<VerificationSummary, string>;
 
-/** The outputs of mode locate. */
-export function locatedOutputs(number: number | null, conflicting: readonly number[]): Outputs {
+/** The outputs of mode prepare for pull requests to continue. */
+export function continuedOutputs(pulls: readonly number[]): Outputs {
+  const [number = null] = pulls;
   return {
     continue: number === null ? '' : String(number),
     ref: number === null ? '' : `refs/pull/${number}/head`,
-    'pull-requests': JSON.stringify(conflicting),
+    'pull-requests': JSON.stringify(pulls),
   };
 }
 

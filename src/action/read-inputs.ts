@@ -23,7 +23,6 @@ const COMMANDS_OF_MODE: Readonly<Record<Mode, readonly string[]>> = {
   resume: ['resume'],
   publish: ['publish'],
   'run-and-publish': ['run', 'publish'],
-  locate: ['locate'],
 };
 
 /** Where `run-dir` names the run that there is, and not the folder for a new one. */

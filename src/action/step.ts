@@ -11,8 +11,8 @@ import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import type { RunWatcher } from '../engine/run-input.ts';
 import {
+  continuedOutputs,
   directoryOutputs,
-  locatedOutputs,
   type Outputs,
   outcomeOutputs,
   preparedOutputs,
@@ -99,9 +99,9 @@ export class ActionStep implements RunWatcher {
     this.#tell(publicationOutputs(this.publication));
   }
 
-  /** The pull request that a later step has to check out and continue, and all such. */
-  onLocated(number: number | null, all: readonly number[]): void {
-    this.#tell(locatedOutputs(number, all));
+  /** The pull requests that later jobs have to check out and continue. */
+  onContinued(pulls: readonly number[]): void {
+    this.#tell(continuedOutputs(pulls));
   }
 
   /** The plans that later jobs have to carry out. */

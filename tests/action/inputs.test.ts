@@ -133,7 +133,7 @@ describe('reading them', () => {
     ],
     [
       { INPUT_MODE: 'both' },
-      'mode: expected one of prepare, run, resume, publish, run-and-publish, locate, got "both"',
+      'mode: expected one of prepare, run, resume, publish, run-and-publish, got "both"',
     ],
     [{ 'INPUT_SANDBOX-SETUP': 'yes' }, 'sandbox-setup: expected one of auto, off, got "yes"'],
     [{ INPUT_PLAN: 'a', 'INPUT_PLAN-FILE': 'b' }, 'plan and plan-file: give one of them, not both'],

@@ -21,7 +21,7 @@ const PROTECTED = ['auto', 'refuse', 'draft', 'allow'] as const;
 /** The settings under the heading Publishing. */
 export const PUBLISHING_SETTINGS = {
   repository: repositoryName().nullable().default(null).register(about, {
-    flag: 'repository', value: 'OWNER/NAME', group: 'Publishing', file: 'refused', alsoFor: ['run', 'prepare', 'locate', 'doctor'], variable: 'GITHUB_REPOSITORY',
+    flag: 'repository', value: 'OWNER/NAME', group: 'Publishing', file: 'refused', alsoFor: ['run', 'prepare', 'doctor'], variable: 'GITHUB_REPOSITORY',
     help: 'Repository on GitHub' }),
   base: branchName().nullable().default(null).register(about, {
     flag: 'base', value: 'BRANCH', group: 'Publishing', file: 'refused', alsoFor: ['prepare', 'doctor'],
@@ -136,7 +136,7 @@ export const PUBLISHING_SETTINGS = {
     flag: 'resolve-threads', group: 'Publishing', file: 'refused',
     help: 'Resolve the review threads that a follow-up answers, if it changes their file' }),
   githubApiUrl: apiAddress().default('https://api.github.com').register(about, {
-    flag: 'github-api-url', value: 'URL', group: 'Publishing', file: 'refused', alsoFor: ['run', 'prepare', 'locate', 'doctor'], variable: 'GITHUB_API_URL',
+    flag: 'github-api-url', value: 'URL', group: 'Publishing', file: 'refused', alsoFor: ['run', 'prepare', 'doctor'], variable: 'GITHUB_API_URL',
     help: "GitHub's API" }),
   githubServerUrl: apiAddress().default('https://github.com').register(about, {
     flag: 'github-server-url', value: 'URL', group: 'Publishing', file: 'refused', alsoFor: ['run', 'prepare'], variable: 'GITHUB_SERVER_URL',

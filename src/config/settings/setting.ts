@@ -30,8 +30,8 @@ export interface SettingMeta {
   readonly notFor?: SettingTaker;
 }
 
-/** Commands with so many settings that these say who takes them; `locate` is a mode of the action alone. */
-export type SettingTaker = 'run' | 'resume' | 'prepare' | 'publish' | 'locate' | 'replay' | 'doctor';
+/** Commands with so many settings that these say who takes them. */
+export type SettingTaker = 'run' | 'resume' | 'prepare' | 'publish' | 'replay' | 'doctor';
 
 /** The headings under which help texts and docs list the settings. */
 export const SETTING_GROUPS = [

@@ -1,74 +1,14 @@
-/**
- * Finds the pull request by patchsmith that an event is about before anything is checked out, so that a workflow can check out
- * its head.
- */
+/** Finds the pull requests by patchsmith that an event is about before anything is checked out, so that a workflow can. */
 
 import * as z from 'zod';
-import { readGitHubEvent } from '../../adapters/github/event-file.ts';
 import { listOwnPulls, type OwnPull, readOwnPull } from '../../adapters/github/follow-up/continued-pull.ts';
 import { mayHaveFailedChecks } from '../../adapters/github/follow-up/failed-checks.ts';
-import { GitHubRefused, getOrThrow, type OnGitHub, ownerAndName } from '../../adapters/github/request.ts';
+import { getOrThrow, type OnGitHub } from '../../adapters/github/request.ts';
 import type { Environment } from '../../domain/environment.ts';
 import type { GitHubEvent } from '../../domain/github/event.ts';
 import type { Trigger } from '../../domain/github/follow-up.ts';
-import { done, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
-import type { GitHub } from '../../ports/github.ts';
-import { describeRefusal } from '../trust/trust.ts';
+import type { RunOutcome } from '../../domain/run/outcome.ts';
 import { notContinued, numberIn, numberOfEvent, pullOfEvent, triggerOf } from './find.ts';
-
-/** `number` is null if the event is not about one; `conflicting` are those that a push to their base has left with conflicts. */
-interface LocatedPull {
-  readonly outcome: RunOutcome;
-  readonly number: number | null;
-  readonly conflicting: readonly number[];
-}
-
-/** What is known about the job. */
-interface LocateQuestion {
-  readonly env: Environment;
-  /** OWNER/NAME; null if the environment does not name it. */
-  readonly repository: string | null;
-  readonly github: GitHub;
-  /** Pauses before asking GitHub again for something that it has not computed yet, in milliseconds. */
-  readonly pauseMs: number;
-}
-
-/** Reads only. */
-export async function locate(question: LocateQuestion): Promise<LocatedPull> {
-  const { env, repository, github } = question;
-  const read = await readGitHubEvent(env);
-  if (read.status === 'failed') return nothing(usageError('ERR_EVENT_UNREADABLE', read.message));
-  if (read.status === 'none' || repository === null)
-    return nothing(
-      usageError(
-        'ERR_NOT_IN_ACTIONS',
-        'mode locate: this is not a GitHub Actions job, or it names no repository.',
-      ),
-    );
-  const where: OnGitHub = { github, ...ownerAndName(repository) };
-  try {
-    if (triggerOf(read.event) === 'conflict') {
-      const conflicting = await conflictingOn(where, env.GITHUB_REF_NAME ?? '', question.pauseMs);
-      return { outcome: done(said(conflicting)), number: conflicting[0] ?? null, conflicting };
-    }
-    const pull = await pullOfEvent(where, read.event);
-    const number = pull === null || typeof pull === 'string' ? null : pull.number;
-    return { outcome: done(said(number === null ? [] : [number])), number, conflicting: [] };
-  } catch (error) {
-    if (!(error instanceof GitHubRefused)) throw error;
-    const why = describeRefusal(error.refusal, 'pull-requests: read');
-    return nothing(usageError('ERR_GITHUB_UNREADABLE', `mode locate: pull requests cannot be read: ${why}`));
-  }
-}
-
-function said(numbers: readonly number[]): string {
-  if (numbers.length === 0) return 'The event does not refer to an open pull request of patchsmith.';
-  return `Pull requests to continue: ${numbers.map((number) => `#${number}`).join(', ')}.`;
-}
-
-function nothing(outcome: RunOutcome): LocatedPull {
-  return { outcome, number: null, conflicting: [] };
-}
 
 const Mergeable = z.object({ mergeable: z.boolean().nullish() });
 
@@ -101,7 +41,7 @@ export type PullsToContinue =
   | { status: 'refused'; outcome: RunOutcome };
 
 /**
- * `asked` is the setting. Without a person asking, only those with a conflict or a failed check. Refuses what is asked for on a
+ * `asked` is the setting, and `pauseMs` the time before GitHub is asked again for what it has not computed yet. Without a person asking, only those with a conflict or a failed check. Refuses what is asked for on a
  * pull request that patchsmith did not make. Throws `GitHubRefused`.
  */
 export async function pullsToContinue(
@@ -111,7 +51,7 @@ export async function pullsToContinue(
     event,
     env,
     pauseMs,
-  }: { asked: string; event: GitHubEvent | null } & Pick<LocateQuestion, 'env' | 'pauseMs'>,
+  }: { asked: string; event: GitHubEvent | null; env: Environment; pauseMs: number },
 ): Promise<PullsToContinue> {
   if (asked === 'never') return { status: 'ordinary' };
   const trigger = triggerOf(event);

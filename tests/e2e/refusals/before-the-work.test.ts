@@ -293,12 +293,12 @@ describe('the job that checks first', () => {
   test('a mode that does not exist', async () => {
     expect((await step({ inputs: { mode: 'prepair' } })).read).toMatchInlineSnapshot(`
       "comment on #1 created
-      patchsmith: usage_error (exit 2) [ERR_INVALID_VALUE]: mode: expected one of prepare, run, resume, publish, run-and-publish, locate, got "prepair"
+      patchsmith: usage_error (exit 2) [ERR_INVALID_VALUE]: mode: expected one of prepare, run, resume, publish, run-and-publish, got "prepair"
 
       #1 [patchsmith:failed]
       **The run could not begin**
 
-      mode: expected one of prepare, run, resume, publish, run-and-publish, locate, got "prepair".
+      mode: expected one of prepare, run, resume, publish, run-and-publish, got "prepair".
 
       No model was asked. A maintainer must fix the workflow, its secrets or the plan; then it can be run again. [Log and artifacts](GITHUB/acme/shop/actions/runs/7)."
     `);

@@ -369,12 +369,12 @@ test('a mode that does not exist: the comment goes where the run came from', asy
   const inputs = { mode: 'publsh', issue: '', 'trigger-label': '' };
   expect(await publish(await forIssue(made), { inputs })).toMatchInlineSnapshot(`
     "comment on #1 created
-    patchsmith: usage_error (exit 2) [ERR_INVALID_VALUE]: mode: expected one of prepare, run, resume, publish, run-and-publish, locate, got "publsh"
+    patchsmith: usage_error (exit 2) [ERR_INVALID_VALUE]: mode: expected one of prepare, run, resume, publish, run-and-publish, got "publsh"
 
     #1
     **The change could not be published**
 
-    mode: expected one of prepare, run, resume, publish, run-and-publish, locate, got "publsh".
+    mode: expected one of prepare, run, resume, publish, run-and-publish, got "publsh".
 
     The patch is kept among the artifacts. A maintainer must fix that in the workflow; then publishing is repeated without another run.
 
