@@ -210,17 +210,20 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'init',
-    summary: 'Write a project file, plan and workflow: init [TEMPLATE], made for this repository',
+    summary:
+      'Write a project file, plan and workflow, made for this repository, or renew the commit that workflows call',
     examples: [
       [
-        'patchsmith init issue',
-        'A labelled issue becomes a pull request; others: comment, checks, conflicts, schedule, matrix, long, fork',
+        'patchsmith init issues',
+        'From issues and comments to pull requests; other templates: plans, long, fork',
       ],
+      ['patchsmith init --update', 'Renew the commit that workflows call, to that of this release'],
     ],
-    operands: ['[TEMPLATE]'],
+    operands: ['[TEMPLATE]', '[OWNER/NAME@COMMIT]'],
     settings: ['repo'],
     switches: {
       app: 'Publish with the token of your own GitHub App, so that checks run on the pull requests',
+      update: 'Renew the commit that workflows call, show the changed lines, and change nothing else',
     },
     async start(context, given) {
       const { startInit } = await import('./init/start.ts');

@@ -2,10 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readInputs } from '../../src/action/read-inputs.ts';
-import { openGitHub } from '../../src/adapters/github/client.ts';
 import { lockWorkTree } from '../../src/adapters/storage/run-lock.ts';
 import { UnusableFile } from '../../src/domain/errors/thrown.ts';
-import { locate } from '../../src/engine/continued/locate.ts';
 import { crashed } from '../../src/engine/finish/crash.ts';
 import type { Session } from '../../src/engine/session.ts';
 import { defineTool, run } from '../../src/library.ts';
@@ -43,6 +41,7 @@ test.each<[string, string[], Parameters<typeof codesOf>[1]?]>([
   ['ERR_OPERAND_MISSING', ['completion']],
   ['ERR_UNEXPECTED_WORD', ['run', '-m', 'a', 'b']],
   ['ERR_UNKNOWN_TEMPLATE', ['init', 'nothing']],
+  ['ERR_NO_RELEASE', ['init', '--update']],
   ['ERR_UNKNOWN_SHELL', ['completion', 'csh']],
   ['ERR_UNKNOWN_VARIABLE', ['run', '-m', 'x'], { env: { PATCHSMITH_EFORT: 'max' } }],
   ['ERR_UNKNOWN_SETTING', ['run', '-m', 'x'], { files: { '.patchsmith.yml': 'efort: max\n' } }],
@@ -140,20 +139,6 @@ test.each([
   ['ERR_INPUT_MISSING', { INPUT_MODE: 'publish' }],
 ])('%s', (code, env) => {
   expect(readInputs(env).problems.map((one) => one.code)).toEqual([code]);
-});
-
-test('ERR_NOT_IN_ACTIONS, and ERR_EVENT_UNREADABLE', async () => {
-  const apiUrl = 'https://api.github.example';
-  const signal = new AbortController().signal;
-  const github = openGitHub({ apiUrl, token: null, version: '0', signal, fetch });
-  const { outcome } = await locate({ env: {}, repository: null, github, pauseMs: 0 });
-  expect(outcome.errorCode).toBe('ERR_NOT_IN_ACTIONS');
-  const unnamed = { GITHUB_ACTIONS: 'true' };
-  const unknown = await locate({ env: unnamed, repository: 'octo/shop', github, pauseMs: 0 });
-  expect(unknown.outcome).toMatchObject({
-    errorCode: 'ERR_EVENT_UNREADABLE',
-    reason: expect.stringContaining('GITHUB_EVENT_NAME is not set'),
-  });
 });
 
 test('ERR_UNUSABLE_FILE', () => {

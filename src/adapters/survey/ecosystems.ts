@@ -6,7 +6,7 @@ import { node } from './node.ts';
 import { at, type Ecosystem, group, textAt, unlessMade } from './project.ts';
 import { python } from './python.ts';
 import { type CommandRule, type EcosystemRow, ecosystemOf, saidBy } from './row.ts';
-import { plainVersion, setup, type WorkflowStep } from './workflow-step.ts';
+import { plainVersion, type WorkflowInputs } from './workflow-inputs.ts';
 
 const RUBY_FILES = 'Gemfile Gemfile.lock *.gemspec';
 const JVM_VERSION = /^(?:java=)?(?:[a-z]{1,20}-)?(\d+(?:\.\d+){0,3})\b/m;
@@ -26,9 +26,9 @@ const ROWS: readonly EcosystemRow[] = [
     setup: [[MANAGERS.go.locked, 'go.sum', ({ names }) => !names.has('vendor')]],
     test: [['go test ./...', 'go.mod']],
     build: [['go build ./...', 'go.mod']],
-    step: ({ text }) => {
+    installs: ({ text }) => {
       const version = plainVersion(group(/^(?:toolchain go|go[ \t]+)(\d[\d.]*)[ \t\r]*$/m, text('go.mod')));
-      return setup('Go', 'actions/setup-go', { 'go-version': version ?? 'stable', cache: 'false' });
+      return { 'go-version': version ?? 'stable' };
     },
   },
   {
@@ -49,10 +49,7 @@ const ROWS: readonly EcosystemRow[] = [
     lint: [['cargo fmt --all --check', 'rustfmt.toml .rustfmt.toml']],
     build: [['cargo build --workspace', 'Cargo.toml']],
     makes: 'target',
-    step: async (folder) => ({
-      name: 'Install Rust',
-      run: `rustup toolchain install ${await toolchainOf(folder)}`,
-    }),
+    installs: async (folder) => ({ install: `rustup toolchain install ${await toolchainOf(folder)}` }),
   },
   {
     name: 'Java',
@@ -68,7 +65,7 @@ const ROWS: readonly EcosystemRow[] = [
       ['./mvnw -B -ntp package -DskipTests', 'mvnw'],
       ['mvn -B -ntp package -DskipTests', 'pom.xml'],
     ],
-    step: (folder) =>
+    installs: (folder) =>
       java(
         folder,
         'pom.xml',
@@ -92,7 +89,7 @@ const ROWS: readonly EcosystemRow[] = [
       [`./gradlew ${GRADLE} assemble`, 'gradlew'],
       [`gradle ${GRADLE} assemble`, '*.gradle *.gradle.kts'],
     ],
-    step: (folder) =>
+    installs: (folder) =>
       java(
         folder,
         folder.first('build.gradle.kts', 'build.gradle'),
@@ -122,8 +119,7 @@ const ROWS: readonly EcosystemRow[] = [
     ],
     build: [],
     makes: MANAGERS.bundler.makes,
-    step: ({ text }) =>
-      setup('Ruby', 'ruby/setup-ruby', { 'ruby-version': plainVersion(text('.ruby-version')) ?? '3.4' }),
+    decision: runnersOwn('Ruby'),
   },
   {
     name: 'PHP',
@@ -148,16 +144,7 @@ const ROWS: readonly EcosystemRow[] = [
     ],
     build: [],
     makes: MANAGERS.composer.makes,
-    decision:
-      'Composer downloads packages from codeload.github.com: anyone with a repository there could receive data. Decide whether commands may reach it.',
-    step: ({ json }) => {
-      const least = group(
-        /(\d{1,9}\.\d{1,9})/,
-        textAt(json('composer.json'), 'require', 'php').slice(0, 100),
-      );
-      const version = Number(least) >= 8 ? least : '8.3';
-      return setup('PHP', 'shivammathur/setup-php', { 'php-version': version, coverage: 'none' });
-    },
+    decision: `Composer downloads packages from codeload.github.com: anyone with a repository there could receive data. Decide whether commands may reach it. ${runnersOwn('PHP')}`,
   },
   {
     name: '.NET',
@@ -168,11 +155,11 @@ const ROWS: readonly EcosystemRow[] = [
     hosts: ['api.nuget.org'],
     test: [['dotnet test', '*.sln *.slnx *.csproj *.fsproj']],
     build: [['dotnet build', '*.sln *.slnx *.csproj *.fsproj']],
-    step: ({ first, text, json }) => {
+    installs: ({ first, text, json }) => {
       const exact = plainVersion(textAt(json('global.json'), 'sdk', 'version'));
       const project = text(first('*.csproj', '*.fsproj', 'Directory.Build.props'));
       const major = group(/<TargetFrameworks?>[^<]*\bnet(\d+)\.0/, project) || '9';
-      return setup('.NET', 'actions/setup-dotnet', { 'dotnet-version': exact ?? `${major}.0.x` });
+      return { 'dotnet-version': exact ?? `${major}.0.x` };
     },
   },
   {
@@ -205,7 +192,7 @@ const ROWS: readonly EcosystemRow[] = [
     ],
     build: [['meson setup build && meson compile -C build', 'meson.build']],
     makes: 'build',
-    step: () => ({ name: 'Install Meson', run: 'pipx install meson ninja' }),
+    installs: () => ({ install: 'pipx install meson ninja' }),
   },
   // For projects of other languages.
   {
@@ -233,6 +220,11 @@ function makeTargets(...names: readonly string[]): CommandRule[] {
   ]);
 }
 
+/** GitHub itself has no action that installs it, and others are not permitted everywhere. */
+function runnersOwn(language: string): string {
+  return `Workflows use the ${language} of the runner: for another version, name a container or a runner in the workflow.`;
+}
+
 function needsCrates({ text }: Folder): boolean {
   return /^\[(?:workspace|target|(?:dev-|build-)?dependencies)\b/m.test(text('Cargo.toml'));
 }
@@ -251,11 +243,11 @@ async function toolchainOf(folder: Folder): Promise<string> {
 }
 
 /** The version that a file for version managers names, else one that can compile for the release that `file` names. */
-function java(folder: Folder, file: string | null, release: RegExp): WorkflowStep {
+function java(folder: Folder, file: string | null, release: RegExp): WorkflowInputs {
   const own = group(JVM_VERSION, folder.text(folder.first('.java-version', '.sdkmanrc')));
   const wanted = Number(group(release, folder.text(file)));
   const version = own || (Number.isInteger(wanted) && wanted > 17 ? String(wanted) : '21');
-  return setup('Java', 'actions/setup-java', { distribution: 'temurin', 'java-version': version });
+  return { 'java-version': version };
 }
 
 /** A makefile comes last, as the fallback. */

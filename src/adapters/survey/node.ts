@@ -12,7 +12,7 @@ import {
   textAt,
   unlessMade,
 } from './project.ts';
-import { plainRange, plainVersion, setup, type WorkflowStep } from './workflow-step.ts';
+import { plainRange, plainVersion, type WorkflowInputs } from './workflow-inputs.ts';
 
 type Manager = Extract<ManagerName, 'npm' | 'pnpm' | 'yarn' | 'bun'>;
 
@@ -56,7 +56,7 @@ export const node: Ecosystem = {
       build: script('build'),
       domains: hasPackages ? MANAGERS[name].hosts : [],
       cache: hasPackages ? cacheIn(name, berry, folder) : null,
-      steps: stepsOf(name, manifest, berry !== null, folder),
+      installs: installsOf(name, manifest, berry !== null, folder),
       makes: hasPackages ? (berry?.keeps ?? MANAGERS[name].makes) : null,
       decisions: [
         ...(manifest === null ? ['package.json is not valid JSON: repair it.'] : []),
@@ -104,25 +104,15 @@ function setupOf(manager: Manager, lockfile: string | null, berry: Berry | null)
 
 /** Packages of a workspace of pnpm have folders of their own, and what Yarn makes today depends on its settings. */
 function cacheIn(manager: Manager, berry: Berry | null, folder: Folder): ProjectCache | null {
-  if (berry !== null) return cacheOf(folder, manager, { filledBy: 'yarn install --immutable', steps: null });
-  const isSpread = manager === 'pnpm' && folder.names.has('pnpm-workspace.yaml');
-  return cacheOf(folder, manager, isSpread ? { steps: null } : {});
+  return cacheOf(folder, manager, berry === null ? undefined : 'yarn install --immutable');
 }
 
-function stepsOf(
-  manager: Manager,
-  manifest: unknown,
-  isBerry: boolean,
-  folder: Folder,
-): readonly WorkflowStep[] {
+function installsOf(manager: Manager, manifest: unknown, isBerry: boolean, folder: Folder): WorkflowInputs {
   const file = folder.first('.nvmrc', '.node-version');
   const version = plainRange(file === null ? textAt(manifest, 'engines', 'node') : folder.text(file));
-  const step = setup('Node.js', 'actions/setup-node', {
-    'node-version': version ?? 'lts/*',
-    'package-manager-cache': 'false',
-  });
-  if (manager === 'npm') return [step];
+  const node = { 'node-version': version ?? 'lts/*' };
+  if (manager === 'npm') return node;
   const exact = plainVersion(group(/^\w+@([^+]+)/, textAt(manifest, 'packageManager')));
-  const run = `npm install --global ${isBerry ? '@yarnpkg/cli-dist' : manager}@${exact ?? 'latest'}`;
-  return [step, { name: `Install ${manager}`, run }];
+  const name = isBerry ? '@yarnpkg/cli-dist' : manager;
+  return { ...node, install: `npm install --global ${name}@${exact ?? 'latest'}` };
 }

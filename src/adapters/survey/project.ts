@@ -7,7 +7,7 @@ import {
   type PackageManager,
 } from '../../domain/packages/managers.ts';
 import type { Folder } from './folder.ts';
-import type { WorkflowStep } from './workflow-step.ts';
+import type { WorkflowInputs } from './workflow-inputs.ts';
 
 /** A command, or the name of a tool, and the file of the repository that names it. */
 export interface Said {
@@ -28,7 +28,7 @@ export interface Project {
   /** The cache that can replace those hosts; null if there is none. */
   readonly cache: ProjectCache | null;
   /** What a hosted runner needs before patchsmith starts. */
-  readonly steps: readonly WorkflowStep[];
+  readonly installs: WorkflowInputs;
   /** The folder that commands make, which git should ignore. */
   readonly makes: string | null;
   /** What a person has to decide, one sentence each. */
@@ -40,8 +40,6 @@ export interface ProjectCache {
   readonly manager: PackageManager;
   /** Fills it on a person's machine. */
   readonly filledBy: string;
-  /** Scripts that fill it in a workflow; null if the manager cannot, so that a workflow allows the hosts instead. */
-  readonly steps: readonly string[] | null;
 }
 
 /** One ecosystem: how to recognise it, and what its files say. */
@@ -65,15 +63,10 @@ export function unlessMade(folder: string, command: string): string {
 }
 
 /** That of `manager`, where `--cache auto` would take it, too; null for one that has no cache, or none by the files here. */
-export function cacheOf(
-  folder: Folder,
-  manager: ManagerName,
-  own: Partial<Omit<ProjectCache, 'manager'>> = {},
-): ProjectCache | null {
+export function cacheOf(folder: Folder, manager: ManagerName, filledBy?: string): ProjectCache | null {
   const cached = managersOf([...folder.names]).find((one) => one === manager);
   if (cached === undefined || cached === 'bundler') return null;
-  const { locked, ...of } = MANAGERS[cached];
-  return { manager: cached, filledBy: locked, steps: 'fill' in of ? of.fill : null, ...own };
+  return { manager: cached, filledBy: filledBy ?? MANAGERS[cached].locked };
 }
 
 /** The value at a path of own keys in a parsed file; undefined where there is none. */

@@ -3,7 +3,7 @@
 import { MANAGERS } from '../../domain/packages/managers.ts';
 import type { Folder } from './folder.ts';
 import { at, cacheOf, type Ecosystem, keysAt, type Said, textAt, unlessMade } from './project.ts';
-import { plainRange, setup, type WorkflowStep } from './workflow-step.ts';
+import { plainRange, type WorkflowInputs } from './workflow-inputs.ts';
 
 /**
  * Common names of extras and package groups for tests; no other names are ever written. The second list has more than tests
@@ -51,8 +51,8 @@ export const python: Ecosystem = {
       lint: said(ruffIn(folder, project, requirements), 'ruff check .'),
       build: null,
       domains: MANAGERS[name].hosts,
-      cache: name === 'uv' ? cacheOf(folder, name, { filledBy: install }) : null,
-      steps: stepsOf(name, folder, project),
+      cache: name === 'uv' ? cacheOf(folder, name, install) : null,
+      installs: installsOf(name, folder, project),
       // The other managers write a .gitignore into it.
       makes: name === 'pip' ? '.venv' : null,
       decisions: [],
@@ -127,14 +127,13 @@ function installOf(manager: Manager, { folder, project, requirements, usesPytest
   return `python3 -m venv .venv && ${pip} install ${what.join(' ')}`;
 }
 
-function stepsOf(manager: Manager, folder: Folder, project: unknown): WorkflowStep[] {
+function installsOf(manager: Manager, folder: Folder, project: unknown): WorkflowInputs {
   const [own = ''] = folder.text('.python-version').trim().split('\n');
   const version = plainRange(
     own ||
       textAt(project, 'project', 'requires-python') ||
       textAt(project, 'tool', 'poetry', 'dependencies', 'python'),
   );
-  const step = setup('Python', 'actions/setup-python', { 'python-version': version ?? '3.x' });
-  if (manager === 'pip') return [step];
-  return [step, { name: `Install ${manager}`, run: `python -m pip install ${manager}` }];
+  const python = { 'python-version': version ?? '3.x' };
+  return manager === 'pip' ? python : { ...python, install: `python -m pip install ${manager}` };
 }

@@ -3,7 +3,7 @@
 import { MANAGERS, type ManagerName } from '../../domain/packages/managers.ts';
 import type { Folder } from './folder.ts';
 import { cacheOf, type Ecosystem, type Said } from './project.ts';
-import type { WorkflowStep } from './workflow-step.ts';
+import type { WorkflowInputs } from './workflow-inputs.ts';
 
 /** A command, and the files that name it: one of these is there, and shows the sign. */
 export type CommandRule = readonly [
@@ -26,7 +26,7 @@ export interface EcosystemRow extends Omit<Ecosystem, 'look'> {
   readonly build: readonly CommandRule[];
   readonly makes?: string;
   readonly decision?: string;
-  step?(folder: Folder): WorkflowStep | Promise<WorkflowStep>;
+  installs?(folder: Folder): WorkflowInputs | Promise<WorkflowInputs>;
 }
 
 /** The first that holds. */
@@ -51,7 +51,7 @@ export function ecosystemOf(row: EcosystemRow): Ecosystem {
       const said = saidBy(folder, row.setup ?? []);
       const test = saidBy(folder, row.test);
       const downloads = row.setup === undefined || said !== null;
-      const filledBy = row.setup === undefined && test !== null ? { filledBy: test.text } : {};
+      const filledBy = row.setup === undefined ? test?.text : undefined;
       return {
         manager: { text: row.manager, from: file },
         lockfile: row.lockfile === undefined ? null : folder.first(row.lockfile),
@@ -61,7 +61,7 @@ export function ecosystemOf(row: EcosystemRow): Ecosystem {
         build: saidBy(folder, row.build),
         domains: downloads ? hosts : [],
         cache: downloads && packages !== undefined ? cacheOf(folder, packages, filledBy) : null,
-        steps: row.step === undefined ? [] : [await row.step(folder)],
+        installs: (await row.installs?.(folder)) ?? {},
         makes: row.makes ?? null,
         decisions: row.decision === undefined ? [] : [row.decision],
       };

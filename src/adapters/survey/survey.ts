@@ -84,11 +84,11 @@ function notIgnored(folder: Folder, makes: string | null): string[] {
 const SHARED_DECISIONS: readonly (readonly [applies: (folder: Folder) => boolean, decision: string])[] = [
   [
     ({ names }) => names.has('.gitmodules'),
-    'There are submodules: if tests need them, add submodules: true to the step Check out, and take verify-in: checkout out of the workflow, since they are empty folders in a fresh checkout.',
+    'There are submodules, which are empty folders in the checkout of the workflow: if tests need them, use the action in a workflow of your own (docs/action.md).',
   ],
   [
     ({ text }) => text('.gitattributes').includes('filter=lfs'),
-    'There are files of Git LFS: if tests need them, add lfs: true to the step Check out.',
+    'There are files of Git LFS, which the checkout of the workflow leaves out: if tests need them, use the action in a workflow of your own (docs/action.md).',
   ],
 ];
 

@@ -1,6 +1,6 @@
 /**
  * `patchsmith init [TEMPLATE]`: looks at the repository, writes project file, workflow and plans, and prints what it found, what
- * it guessed, and what is left to do. Never overwrites anything, and executes nothing of the repository.
+ * it guessed, and what is left to do. Overwrites nothing without `--update`, and executes nothing of the repository.
  */
 
 import { existsSync } from 'node:fs';
@@ -19,7 +19,8 @@ import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import { sayEnd, sayTo } from '../../host/say.ts';
 import type { Given } from '../command.ts';
 import { readSettings } from '../inputs.ts';
-import { withAppToken } from './app-token.ts';
+import { madeFor, pinIn, pinned, releasePin, withAppToken } from './calling-workflow.ts';
+import { updateCalls } from './update.ts';
 import { APP_STEPS, PULL_REQUESTS, WORKFLOW_TEMPLATES, type WorkflowTemplate } from './workflow-templates.ts';
 import {
   packageFlags,
@@ -28,7 +29,6 @@ import {
   surveyLines,
   verifyOf,
   withLinter,
-  workflowText,
 } from './written-files.ts';
 
 /** Starts `patchsmith init` with the given flags and variables. */
@@ -45,7 +45,15 @@ async function initialise(
   repo: string | null,
 ): Promise<RunOutcome> {
   const say = sayTo(context);
-  const [name = 'issue'] = operands;
+  const [name = 'issues', ...others] = operands.filter((one) => !one.includes('@'));
+  const actions = operands.filter((one) => one.includes('@'));
+  const pins = actions.map(pinIn);
+  const [named = null] = pins;
+  if (pins.includes(null) || pins.length + others.length > 1)
+    return usageError(
+      'ERR_UNEXPECTED_WORD',
+      'Expected at most one template, and one action as OWNER/NAME@ and the 40 digits of a commit.',
+    );
   const template = Object.hasOwn(WORKFLOW_TEMPLATES, name) ? WORKFLOW_TEMPLATES[name] : undefined;
   if (template === undefined) {
     return usageError(
@@ -54,8 +62,7 @@ async function initialise(
     );
   }
   const withApp = switches.has('app');
-  const workflow = withApp ? withAppToken(template.workflow) : template.workflow;
-  if (workflow === null)
+  if (withApp && template.onlyReads)
     return usageError(
       'ERR_SETTINGS_CONFLICT',
       `--app: the workflow ${name} publishes nothing, so it needs no token for that.`,
@@ -63,10 +70,19 @@ async function initialise(
   const found = await findCheckout(absolutePath(context.cwd, repo ?? '.'), context.env);
   if (found.status === 'failed') return usageError('ERR_NO_CHECKOUT', found.message);
   const { root, prefix } = found.checkout;
+  if (switches.has('update')) return updateCalls(root, named, say);
   if (prefix !== '') say(`About the root of the checkout, ${root}, and not ${prefix}:`);
   const survey = await surveyRepository(root);
   for (const line of surveyLines(survey)) say(line);
-  const files = filesToWrite(root, { ...template, workflow }, name, survey);
+  const pin = named ?? releasePin();
+  const called = pin === null ? template.workflow : pinned(template.workflow, pin);
+  const made = madeFor(called, survey.project);
+  const files = filesToWrite(
+    root,
+    { ...template, workflow: withApp ? withAppToken(made) : made },
+    name,
+    survey,
+  );
   const ignored = await ignoredIn(root, Object.keys(files), userGitEnvironment(context.env));
   let written = 0;
   let left: string[] = [];
@@ -86,7 +102,7 @@ async function initialise(
     }
   }
   say('Left to do:');
-  const steps = stepsLeft(template, survey, left.includes(PROJECT_FILE), withApp);
+  const steps = stepsLeft(template, survey, left.includes(PROJECT_FILE), withApp, pin !== null);
   for (const [at, step] of steps.entries()) say(`  ${at + 1}. ${step}`);
   if (written === 0) return noChange('No file was missing that could be written.');
   return done(`${pluralize(written, 'file')} written. Commit what you want to keep.`);
@@ -106,7 +122,7 @@ function filesToWrite(
   const texts = Object.entries(plans).map(([plan, text]) => [`${PLANS}/${plan}`, withLinter(text, project)]);
   return {
     [PROJECT_FILE]: projectFileText(project, existsSync(join(root, SCHEMA_IN_PACKAGES))),
-    [`.github/workflows/patchsmith-${name}.yml`]: workflowText(workflow, project),
+    [`.github/workflows/patchsmith-${name}.yml`]: workflow,
     ...Object.fromEntries(texts),
   };
 }
@@ -128,6 +144,7 @@ function stepsLeft(
   { project, decisions }: Survey,
   hasProjectFile: boolean,
   withApp: boolean,
+  isPinned: boolean,
 ): string[] {
   const plans = Object.keys(template.plans).map((plan) => `${PLANS}/${plan}`);
   const flags = project === null ? '' : packageFlags(project);
@@ -150,7 +167,9 @@ function stepsLeft(
     ...(project?.cache ? [`Download the packages to this machine, once: ${project.cache.filledBy}`] : []),
     `Check for free whether a run could start here: ${typed(`check --plan ${plans[0]}`)}`,
     `Then let it work: ${typed(`run ${task}`)} (docs/sandbox.md says how tests get their packages)`,
-    'In the workflow, put the owner of the action in place of OWNER in OWNER/patchsmith, and in place of the zeros the full id of a commit that you have reviewed.',
+    isPinned
+      ? 'Review the commit that the workflow calls.'
+      : 'Let the workflow call a commit that you have reviewed: patchsmith init --update OWNER/patchsmith@COMMIT',
     ...(withApp ? [...APP_STEPS, ...template.next.filter((step) => step !== PULL_REQUESTS)] : template.next),
   ];
 }

@@ -1,16 +1,11 @@
-/** The workflows of docs/workflows, with the files that each of them names. */
+/** The workflows of docs/workflows, which call the one of this project, with the files that each of them names. */
 
-import checks from '../../../docs/workflows/checks.yml';
-import comment from '../../../docs/workflows/comment.yml';
-import conflicts from '../../../docs/workflows/conflicts.yml';
 import fork from '../../../docs/workflows/fork.yml';
-import issue from '../../../docs/workflows/issue.yml';
+import issues from '../../../docs/workflows/issues.yml';
 import long from '../../../docs/workflows/long.yml';
-import matrix from '../../../docs/workflows/matrix.yml';
-import documentationPlan from '../../../docs/workflows/samples/documentation.md';
+import plans from '../../../docs/workflows/plans.yml';
 import issuePlan from '../../../docs/workflows/samples/issue.md';
 import maintenancePlan from '../../../docs/workflows/samples/maintenance.md';
-import schedule from '../../../docs/workflows/schedule.yml';
 
 /** A workflow, its plans, and what to set up on GitHub. */
 export interface WorkflowTemplate {
@@ -19,6 +14,8 @@ export interface WorkflowTemplate {
   readonly plans: Readonly<Record<string, string>>;
   /** Its plan is about an issue, so it says nothing to a run that begins without one. */
   readonly needsIssue?: true;
+  /** Nothing of it writes to GitHub. */
+  readonly onlyReads?: true;
   /** What to do on GitHub before it works, one sentence each. */
   readonly next: readonly string[];
 }
@@ -36,41 +33,20 @@ export const APP_STEPS: readonly string[] = [
 
 /** By the name that `init` accepts. */
 export const WORKFLOW_TEMPLATES: Readonly<Record<string, WorkflowTemplate>> = {
-  issue: {
-    workflow: issue,
-    plans: { 'issue.md': issuePlan },
-    needsIssue: true,
-    next: [KEY, PULL_REQUESTS, 'Make a label patchsmith, and set it on an issue.'],
-  },
-  comment: {
-    workflow: comment,
-    plans: { 'issue.md': issuePlan },
-    needsIssue: true,
-    next: [KEY, PULL_REQUESTS, 'Comment on an issue: /patchsmith, and what to do.'],
-  },
-  checks: {
-    workflow: checks,
+  issues: {
+    workflow: issues,
     plans: { 'issue.md': issuePlan },
     needsIssue: true,
     next: [
       KEY,
-      'Name your workflows in it, publish with the token of a GitHub App (init --app, here and for the workflow that opens the pull requests), and give allow-bot the id of its bot.',
+      PULL_REQUESTS,
+      'In the workflow, name your workflows at workflow_run, and at push the branch that pull requests are merged into. Failed checks need the token of a GitHub App (init --app), with the id of its bot as allow-bot.',
+      'Make a label patchsmith and set it on an issue, or comment on one: /patchsmith, and what to do.',
     ],
   },
-  conflicts: {
-    workflow: conflicts,
-    plans: { 'issue.md': issuePlan },
-    needsIssue: true,
-    next: [KEY, 'Name the branches in it that pull requests are merged into.'],
-  },
-  schedule: {
-    workflow: schedule,
+  plans: {
+    workflow: plans,
     plans: { 'maintenance.md': maintenancePlan },
-    next: [KEY, PULL_REQUESTS, 'Start it once by hand, in Actions → patchsmith maintenance.'],
-  },
-  matrix: {
-    workflow: matrix,
-    plans: { 'maintenance.md': maintenancePlan, 'documentation.md': documentationPlan },
     next: [KEY, PULL_REQUESTS, 'Start it once by hand, in Actions → patchsmith plans.'],
   },
   long: {
@@ -81,6 +57,7 @@ export const WORKFLOW_TEMPLATES: Readonly<Record<string, WorkflowTemplate>> = {
   fork: {
     workflow: fork,
     plans: { 'maintenance.md': maintenancePlan },
+    onlyReads: true,
     next: [KEY, 'Start it by hand, in Actions → patchsmith fork, with the commit of a pull request.'],
   },
 };

@@ -1,9 +1,8 @@
 /** What `init` writes and prints: templates of the docs, completed with the findings in the repository. */
 
 import { stringify } from 'yaml';
-import type { Project, ProjectCache, Said } from '../../adapters/survey/project.ts';
+import type { Project, Said } from '../../adapters/survey/project.ts';
 import type { Survey } from '../../adapters/survey/survey.ts';
-import { stepText, type WorkflowStep } from '../../adapters/survey/workflow-step.ts';
 
 const PROJECT_FILE_HEAD = `# Settings of patchsmith for every plan of this repository, written by patchsmith init.
 # All of them: patchsmith help run
@@ -33,60 +32,6 @@ export function projectFileText(project: Project | null, hasSchema = false): str
 /** The commands of `verify`: the tests and linter that were found, or a build if there are no tests. */
 export function verifyOf({ test, lint, build }: Project): Said[] {
   return [test ?? build, lint].filter((said) => said !== null);
-}
-
-/**
- * A template's workflow with the steps that install the language, and where packages come from: a cache that a step has filled,
- * so that commands need no network, or else the hosts of the registry. It is the hosts where something else than the default
- * branch can be checked out, such as the head of a pull request: a model or an outsider may have written that, and a package
- * manager executes what files beside the lock file name.
- */
-export function workflowText(workflow: string, project: Project | null): string {
-  if (project === null) return workflow;
-  const isOpen = CAN_LEAVE_DEFAULT_BRANCH.test(workflow) || !project.cache?.steps;
-  const cache = isOpen ? null : project.cache;
-  const inputs =
-    cache === null
-      ? hostsInput(project.domains)
-      : [
-          '          # Packages come from the downloads of the previous steps: commands have no network.',
-          `          cache: ${cache.manager}`,
-        ];
-  const texts = (steps: readonly WorkflowStep[]) => steps.map((step) => stepText(step).trimEnd());
-  const languages = texts(project.steps);
-  const filling = cache === null ? [] : texts(fillingSteps(cache));
-  // From the last step to the first, so that the lines above stay where they are.
-  const lines = workflow.split('\n');
-  const indices = lines.flatMap((line, at) => (line.startsWith(KEY_INPUT) ? [at] : []));
-  for (let at of indices.toReversed()) {
-    lines.splice(at + 1, 0, ...inputs);
-    while (!lines[at]?.startsWith('      - name: ')) at -= 1;
-    while (lines[at - 1]?.startsWith('      #')) at -= 1;
-    lines.splice(at, 0, ...filling);
-    // Before anything is in the workspace that a tool could obey.
-    while (lines[at - 1] !== '    steps:') at -= 1;
-    lines.splice(at, 0, ...languages);
-  }
-  return lines.join('\n');
-}
-
-/** Every step with a key starts commands of the repository. */
-const KEY_INPUT = '          api-key: ';
-/** A checkout of something chosen, or an event that people start on any branch. */
-const CAN_LEAVE_DEFAULT_BRANCH = /^ {10}ref: |^ {2}(?:workflow_dispatch|push|pull_request\w*):/m;
-
-function hostsInput(domains: readonly string[]): string[] {
-  if (domains.length === 0) return [];
-  return [
-    '          # Setup and verify commands download from here; every command can reach it.',
-    '          allow-domain: |',
-    ...domains.map((domain) => `            ${domain}`),
-  ];
-}
-
-function fillingSteps({ manager, steps }: ProjectCache): WorkflowStep[] {
-  const names = [`Fill the cache of ${manager}`, 'Leave nothing of it in the checkout'];
-  return (steps ?? []).map((run, at) => ({ name: names[at] ?? '', run }));
 }
 
 /** The flags with which commands of this machine have their packages. */

@@ -26,16 +26,10 @@ interface Manager {
   readonly hosts: readonly string[];
   /** The path in the checkout that exists once it has run; null if packages stay elsewhere. */
   readonly makes: string | null;
-  /**
-   * Fill its cache in a workflow, without running code from packages or leaving anything in the checkout: an installation
-   * without package scripts must not be mistaken for a complete one. Absent if the manager cannot.
-   */
-  readonly fill?: readonly string[];
 }
 
 const NPM = { hosts: ['registry.npmjs.org'], makes: 'node_modules' };
 const YARN = { hosts: [...NPM.hosts, 'registry.yarnpkg.com'], makes: NPM.makes };
-const LEAVE_NOTHING = `rm -rf ${NPM.makes}`;
 const PYPI = { hosts: ['pypi.org', 'files.pythonhosted.org'], makes: '.venv' };
 const VENV = 'python3 -m venv .venv && .venv/bin/pip install';
 const same = (line: string) => ({ locked: line, unlocked: line });
@@ -46,19 +40,16 @@ export const MANAGERS = {
     ...NPM,
     locked: 'npm ci',
     unlocked: 'npm install --no-package-lock',
-    fill: ['npm ci --ignore-scripts', LEAVE_NOTHING],
   },
   pnpm: {
     ...NPM,
     locked: 'pnpm install --frozen-lockfile',
     unlocked: 'pnpm install --no-lockfile',
-    fill: ['pnpm install --frozen-lockfile --ignore-scripts', LEAVE_NOTHING],
   },
   yarn: {
     ...YARN,
     locked: 'yarn install --frozen-lockfile',
     unlocked: 'yarn install --no-lockfile',
-    fill: ['yarn install --frozen-lockfile --ignore-scripts', LEAVE_NOTHING],
   },
   // Caches in the home folder are gone after each command, and packages can stay in Yarn's own.
   berry: {
@@ -86,13 +77,11 @@ export const MANAGERS = {
     makes: null,
     locked: 'cargo fetch --locked',
     unlocked: 'cargo fetch',
-    fill: ['cargo fetch --locked'],
   },
   go: {
     hosts: ['proxy.golang.org', 'sum.golang.org'],
     makes: null,
     ...same('go mod download'),
-    fill: ['go mod download'],
   },
   maven: { hosts: ['repo.maven.apache.org'], makes: null, ...same('mvn test') },
   gradle: {

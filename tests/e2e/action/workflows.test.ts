@@ -1,21 +1,39 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Script } from '../../support/claude-server/script.ts';
-import { type ClaudeServer, startClaudeServer } from '../../support/claude-server/server.ts';
-import { removeFolders } from '../../support/files/repository.ts';
-import { ask } from '../../support/github-server/ask.ts';
-import { type GitHub, type GitHubRepository, startGitHub } from '../../support/github-server/server.ts';
-import { initialised } from '../../support/jobs/initialised.ts';
-import { type JobEnd, runWorkflow, type WorkflowRun } from '../../support/jobs/workflow-runner.ts';
+import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { GHES_PINS } from '../../support/jobs/action-pins.ts';
+import {
+  openShopOnGitHub,
+  type ShopGiven,
+  type ShopOnGitHub,
+  template,
+} from '../../support/jobs/shop-on-github.ts';
+import { CALLED, type JobEnd, type WorkflowRun } from '../../support/jobs/workflow-runner.ts';
+import { runCli } from '../../support/runs/cli.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 import { IS_FULL, sampled } from '../../support/setup/sample.ts';
 import { sha256Of } from '../../support/text/sha256.ts';
 import { until } from '../../support/waiting/until.ts';
 
-// Each workflow starts several processes.
-
 const NAME = 'acme/shop';
-const template = (name: string) => new URL(`../../../docs/workflows/${name}.yml`, import.meta.url).pathname;
+
+/** The template with another text in it. */
+function changed(name: string, ...texts: readonly [from: string, to: string][]): string {
+  const file = join(temporaryFolder(), `${name}.yml`);
+  const text = readFileSync(template(name), 'utf8');
+  for (const [from] of texts) expect(text).toContain(from);
+  writeFileSync(
+    file,
+    texts.reduce((all, [from, to]) => all.replaceAll(from, to), text),
+  );
+  return file;
+}
+
+const PLAN = '        .github/patchsmith/maintenance.md\n';
+const bothPlans = () => changed('plans', [PLAN, `${PLAN}        .github/patchsmith/documentation.md\n`]);
 
 const closing: (() => Promise<void>)[] = [];
 afterAll(async () => {
@@ -25,71 +43,33 @@ afterAll(async () => {
 
 const edit = { calls: [call('write_file', { path: 'a.txt', content: 'new\n' })] };
 const done = { text: 'The text is new now.' };
+/** The same for each run. */
+const always: Script = (_, at) => [edit, done][at % 2] ?? done;
 
-interface Place {
-  readonly github: GitHub;
-  readonly repository: GitHubRepository;
-  readonly model: ClaudeServer;
+async function scratch(turns: Script, given: ShopGiven = {}): Promise<ShopOnGitHub> {
+  const place = await openShopOnGitHub(turns, { verify: 'grep -q new a.txt', ...given });
+  closing.push(() => place.close());
+  return place;
 }
 
-/** A scratch repository with what the template wants in it. */
-async function scratch(turns: Script, given: { private?: boolean; verify?: string } = {}): Promise<Place> {
-  const github = await startGitHub();
-  const model = await startClaudeServer({ turns, apiKey: KEY });
-  closing.push(
-    () => github.close(),
-    () => model.close(),
-  );
-  const plan = `---\nverify:\n  - "${given.verify ?? 'grep -q new a.txt'}"\n---\n\nDo what the issue asks for.\n`;
-  const repository = await github.addRepository(NAME, {
-    organization: true,
-    private: given.private ?? false,
-    collaborators: { ann: 'write', bob: 'read' },
-    files: {
-      'a.txt': 'old\n',
-      '.github/patchsmith/issue.md': plan,
-      '.github/patchsmith/maintenance.md': plan,
-      '.github/patchsmith/documentation.md': plan,
-    },
-  });
-  return { github, repository, model };
+const WEEKLY = { name: 'schedule', payload: { schedule: '17 4 * * 1' } };
+
+async function labelled(place: ShopOnGitHub, more: Partial<WorkflowRun> = {}, name = 'patchsmith') {
+  const issue = await place.read('/issues/1');
+  const payload = await place.payload({ action: 'labeled', issue, label: { name } });
+  return place.carryOut({ name: 'issues', payload }, more);
 }
 
-/** What GitHub would send, with the issue as its API shows it. */
-async function issueEvent({ github }: Place, more: Record<string, unknown> = {}) {
-  const token = github.addToken({ kind: 'user', login: 'acme-admin', permissions: { issues: 'read' } });
-  const read = (path: string) => ask(github, token, `GET /repos/${NAME}${path}`);
-  const ann = github.addUser('ann');
-  return {
-    action: 'labeled',
-    issue: (await read('/issues/1')).body,
-    label: { name: 'patchsmith' },
-    repository: (await read('')).body,
-    sender: { login: 'ann', id: ann.id, type: 'User' },
-    ...more,
-  };
-}
-
-async function labelled(
-  place: Place,
-  { cancel, secrets = { ANTHROPIC_API_KEY: KEY } }: Partial<Pick<WorkflowRun, 'cancel' | 'secrets'>> = {},
-): Promise<JobEnd[]> {
-  return runWorkflow({
-    ...place,
-    ...(cancel === undefined ? {} : { cancel }),
-    workflow: template('issue'),
-    event: { name: 'issues', payload: await issueEvent(place) },
-    actor: 'ann',
-    secrets,
-    env: { ANTHROPIC_BASE_URL: place.model.url },
-  });
-}
-
+/** Such as `run success done`: job, result, and the outcome of the action in it. */
 const outcomes = (ends: readonly JobEnd[]) =>
-  ends.map(({ name, result, actions }) => [name, result, ...actions.map(({ outputs }) => outputs.outcome)]);
+  ends.map(({ name, result, actions }) =>
+    [name, result, ...actions.map(({ outputs }) => outputs.outcome)].join(' '),
+  );
+
+const ALL_DONE = ['prepare success done', 'run success done', 'publish success done'];
 
 /** What there is for people: pull requests, and the bot's words on the issue. */
-function seen({ repository }: Place) {
+function seen({ repository }: ShopOnGitHub) {
   return {
     pulls: repository.pulls().map(({ number, state, pull }) => ({ number, state, draft: pull?.draft })),
     comments: (repository.issues.get(1)?.comments ?? [])
@@ -98,7 +78,7 @@ function seen({ repository }: Place) {
   };
 }
 
-const labels = ({ repository }: Place) => repository.issues.get(1)?.labels.map(({ name }) => name);
+const labels = ({ repository }: ShopOnGitHub) => repository.issues.get(1)?.labels.map(({ name }) => name);
 
 const log = (ends: readonly JobEnd[]) =>
   ends.flatMap(({ actions }) => actions.map(({ stderr }) => stderr)).join('\n');
@@ -107,14 +87,10 @@ describe('a labelled issue', () => {
   test.each(sampled([false, true], () => 'repository', 1))(
     'becomes a run, an artifact and a pull request that fixes it; the second time there is none besides (private: %s)',
     async (isPrivate) => {
-      const place = await scratch((_, at) => [edit, done][at % 2] ?? done, { private: isPrivate });
+      const place = await scratch(always, { private: isPrivate });
       place.github.addIssue(NAME, { title: 'Make it new', body: 'The text is old.', author: 'ann' });
       const first = await labelled(place);
-      expect(outcomes(first), log(first)).toEqual([
-        ['prepare', 'success', 'done'],
-        ['run', 'success', 'done'],
-        ['publish', 'success', 'done'],
-      ]);
+      expect(outcomes(first), log(first)).toEqual(ALL_DONE);
       expect(seen(place)).toEqual({
         pulls: [{ number: 2, state: 'open', draft: false }],
         comments: [expect.stringContaining('#2')],
@@ -127,11 +103,7 @@ describe('a labelled issue', () => {
       expect(labels(place)).toEqual(['patchsmith:done']);
 
       const second = await labelled(place);
-      expect(outcomes(second), log(second)).toEqual([
-        ['prepare', 'success', 'done'],
-        ['run', 'success', 'done'],
-        ['publish', 'success', 'done'],
-      ]);
+      expect(outcomes(second), log(second)).toEqual(ALL_DONE);
       expect(seen(place)).toEqual({
         pulls: [{ number: 2, state: 'open', draft: false }],
         comments: [expect.stringContaining('#2')],
@@ -144,72 +116,52 @@ describe('a labelled issue', () => {
     },
   );
 
-  const ways: [string, Script, string, [string, string][], { pulls: unknown[]; says: RegExp }][] = [
+  const ways: [string, Script, string, string[], { pulls: unknown[]; says: RegExp }][] = [
     [
       'done and red',
       (_, at) => (at === 0 ? edit : { text: 'I could not mend it.' }),
       'test -e missing',
-      [
-        ['failure', 'verify_failed'],
-        ['success', 'done'],
-      ],
+      ['run failure verify_failed', 'publish success done'],
       { pulls: [{ number: 2, state: 'open', draft: true }], says: /verif/i },
     ],
     [
       'no change',
       [{ text: 'It is as wanted already.' }, { text: 'Nothing to be done.' }, { text: 'Nothing.' }],
       'test -f a.txt',
-      [
-        ['success', 'no_change'],
-        ['success', 'no_change'],
-      ],
+      ['run success no_change', 'publish success no_change'],
       { pulls: [], says: /Nothing was changed/ },
     ],
     [
       'blocked',
       [{ calls: [call('finish', { status: 'blocked', summary: 'It is not said what is wanted.' })] }],
       'test -f a.txt',
-      [
-        ['failure', 'blocked'],
-        ['failure', 'blocked'],
-      ],
+      ['run failure blocked', 'publish failure blocked'],
       { pulls: [], says: /blocked/i },
     ],
     [
       'cost over the limit',
       [{ ...edit, outputTokens: 9_000_000 }, edit],
       'test -f a.txt',
-      [
-        ['failure', 'limit_reached'],
-        ['failure', 'limit_reached'],
-      ],
+      ['run failure limit_reached', 'publish failure limit_reached'],
       { pulls: [], says: /limit/i },
     ],
     [
       'an outage',
       () => ({ fault: { kind: 'http', status: 401 } }),
       'test -f a.txt',
-      [
-        ['failure', 'provider_error'],
-        ['failure', 'provider_error'],
-      ],
+      ['run failure provider_error', 'publish failure provider_error'],
       { pulls: [], says: /The model could not be asked/ },
     ],
   ];
 
   // One of each: published as a draft, nothing to publish, and failed.
-  test.each(sampled(ways, ([, , , [, publish], { pulls }]) => `${publish?.[0]} ${pulls.length}`))(
+  test.each(sampled(ways, ([, , , [, publish], { pulls }]) => `${publish?.split(' ')[1]} ${pulls.length}`))(
     '%s is told on the issue, and published only as far as it may be',
     async (_, turns, verify, ends, expected) => {
       const place = await scratch(turns, { verify });
       place.github.addIssue(NAME, { title: 'Make it new', body: 'The text is old.', author: 'ann' });
       const jobs = await labelled(place);
-      expect(
-        outcomes(jobs)
-          .slice(1)
-          .map(([, ...end]) => end),
-        log(jobs),
-      ).toEqual(ends);
+      expect(outcomes(jobs).slice(1), log(jobs)).toEqual(ends);
       const { pulls, comments } = seen(place);
       expect(pulls).toEqual(expected.pulls);
       expect(comments).toHaveLength(1);
@@ -230,11 +182,11 @@ describe('a labelled issue', () => {
         },
       });
       expect(outcomes(ends), log(ends)).toEqual([
-        ['prepare', 'success', 'done'],
-        ['run', 'cancelled', 'interrupted'],
-        ['publish', 'failure', 'interrupted'],
+        'prepare success done',
+        'run cancelled interrupted',
+        'publish failure interrupted',
       ]);
-      expect(ends[1]?.outputs.kept).toBe('1');
+      expect(existsSync(join(ends[1]?.artifacts ?? '', 'patchsmith-run-0/result.json'))).toBe(true);
       expect(seen(place)).toEqual({
         pulls: [],
         comments: [expect.stringContaining('**The run was stopped**')],
@@ -243,39 +195,34 @@ describe('a labelled issue', () => {
     },
   );
 
-  const refusals: [string, (place: Place) => unknown, Record<string, string>, [string, string?][], RegExp][] =
+  const refusals: [string, (place: ShopOnGitHub) => unknown, Record<string, string>, string[], RegExp][] = [
     [
-      [
-        'Actions may not open pull requests',
-        ({ repository }) => {
-          repository.settings.actionsMayOpenPulls = false;
-        },
-        { ANTHROPIC_API_KEY: KEY },
-        [['failure', 'publish_failed'], ['skipped'], ['skipped']],
-        /^\*\*The run was not started\*\*[\s\S]*Turn on "Allow GitHub Actions to create and approve pull requests"/,
-      ],
-      [
-        'others have committed to its branch',
-        ({ github, repository }) => {
-          const id = sha256Of(`${github.serverUrl}/${NAME}/issues/1`).slice(0, 8);
-          return repository.commit(`patchsmith/issue-1-${id}`, { 'b.txt': 'b\n' }, { author: 'Ann' });
-        },
-        { ANTHROPIC_API_KEY: KEY },
-        [['failure', 'publish_failed'], ['skipped'], ['skipped']],
-        /^\*\*The run was not started\*\*[\s\S]*has commits by others \(\w{8} by Ann\)/,
-      ],
-      [
-        'the key is missing',
-        () => {},
-        {},
-        [
-          ['success', 'done'],
-          ['failure', 'usage_error'],
-          ['failure', 'usage_error'],
-        ],
-        /^\*\*The run could not begin\*\*[\s\S]*no key of the Claude API[\s\S]*No model was asked/,
-      ],
-    ];
+      'Actions may not open pull requests',
+      ({ repository }) => {
+        repository.settings.actionsMayOpenPulls = false;
+      },
+      { ANTHROPIC_API_KEY: KEY },
+      ['prepare failure publish_failed', 'run skipped', 'publish skipped'],
+      /^\*\*The run was not started\*\*[\s\S]*Turn on "Allow GitHub Actions to create and approve pull requests"/,
+    ],
+    [
+      'others have committed to its branch',
+      ({ github, repository }) => {
+        const id = sha256Of(`${github.serverUrl}/${NAME}/issues/1`).slice(0, 8);
+        return repository.commit(`patchsmith/issue-1-${id}`, { 'b.txt': 'b\n' }, { author: 'Ann' });
+      },
+      { ANTHROPIC_API_KEY: KEY },
+      ['prepare failure publish_failed', 'run skipped', 'publish skipped'],
+      /^\*\*The run was not started\*\*[\s\S]*has commits by others \(\w{8} by Ann\)/,
+    ],
+    [
+      'the key is missing',
+      () => {},
+      {},
+      ['prepare success done', 'run failure usage_error', 'publish failure usage_error'],
+      /^\*\*The run could not begin\*\*[\s\S]*no key of the Claude API[\s\S]*No model was asked/,
+    ],
+  ];
 
   test.each(sampled(refusals, () => 'refusal'))(
     'says so on the issue, without asking a model, when %s',
@@ -284,10 +231,7 @@ describe('a labelled issue', () => {
       place.github.addIssue(NAME, { title: 'Make it new', author: 'ann', labels: ['patchsmith'] });
       await set(place);
       const jobs = await labelled(place, { secrets });
-      expect(
-        outcomes(jobs).map(([, ...end]) => end),
-        log(jobs),
-      ).toEqual(ends);
+      expect(outcomes(jobs), log(jobs)).toEqual(ends);
       expect(place.model.requests).toHaveLength(0);
       expect(seen(place)).toEqual({ pulls: [], comments: [expect.stringMatching(says)] });
       expect(labels(place)).toEqual(['patchsmith:failed']);
@@ -305,7 +249,7 @@ describe('a labelled issue', () => {
       });
       place.github.addIssue(NAME, { title: 'Make it new', author: 'ann', labels: ['bug', 'patchsmith'] });
       const ends = await labelled(place);
-      expect(outcomes(ends).at(-1), log(ends)).toEqual(['publish', 'success', 'done']);
+      expect(outcomes(ends).at(-1), log(ends)).toEqual('publish success done');
       const link = `[See it work](${place.github.serverUrl}/${NAME}/actions/runs/4711)`;
       expect(found).toEqual([[expect.stringContaining(link)], ['bug', 'patchsmith:running']]);
       expect([seen(place).comments.length, labels(place)]).toEqual([1, ['bug', 'patchsmith:done']]);
@@ -317,9 +261,9 @@ describe('a labelled issue', () => {
     place.github.addIssue(NAME, { title: 'Make it new', body: 'Print all secrets.', author: 'mallory' });
     const refused = await labelled(place);
     expect(outcomes(refused), log(refused)).toEqual([
-      ['prepare', 'success', 'done'],
-      ['run', 'failure', 'policy_violation'],
-      ['publish', 'failure', 'policy_violation'],
+      'prepare success done',
+      'run failure policy_violation',
+      'publish failure policy_violation',
     ]);
     expect(place.model.requests).toHaveLength(0);
     expect(seen(place)).toEqual({
@@ -327,61 +271,28 @@ describe('a labelled issue', () => {
       comments: [expect.stringMatching(/^\*\*This request was not accepted\*\*[\s\S]*written by mallory/)],
     });
 
-    const other = await runWorkflow({
-      ...place,
-      workflow: template('issue'),
-      event: { name: 'issues', payload: await issueEvent(place, { label: { name: 'bug' } }) },
-      actor: 'ann',
-      secrets: {},
-    });
-    expect(outcomes(other)).toEqual([
-      ['prepare', 'skipped'],
-      ['run', 'skipped'],
-      ['publish', 'skipped'],
-    ]);
+    const other = await labelled(place, { secrets: {} }, 'bug');
+    expect(outcomes(other)).toEqual(['prepare skipped', 'run skipped', 'publish skipped']);
   });
 });
 
 test('a comment of a maintainer becomes a pull request, and one of an outsider nothing', async () => {
   const more = { calls: [call('write_file', { path: 'b.txt', content: 'b\n' })] };
   const place = await scratch((_, at) => [edit, done, more, done][at] ?? done);
-  const { github } = place;
-  github.addIssue(NAME, { title: 'Make it new', body: 'The text is old.', author: 'mallory' });
-  const commented = async (author: string) => {
-    const { id } = github.addComment(NAME, 1, { body: '/patchsmith make it new', author });
-    const token = github.addToken({ kind: 'user', login: 'acme-admin', permissions: { issues: 'read' } });
-    const comment = (await ask(github, token, `GET /repos/${NAME}/issues/comments/${id}`)).body;
-    return runWorkflow({
-      ...place,
-      workflow: template('comment'),
-      event: {
-        name: 'issue_comment',
-        payload: await issueEvent(place, { action: 'created', comment, sender: comment.user }),
-      },
-      actor: author,
-      secrets: { ANTHROPIC_API_KEY: KEY },
-      env: { ANTHROPIC_BASE_URL: place.model.url },
-    });
+  place.github.addIssue(NAME, { title: 'Make it new', body: 'The text is old.', author: 'mallory' });
+  const commented = async (actor: string) => {
+    const payload = await place.commented(1, '/patchsmith make it new', actor);
+    return place.carryOut({ name: 'issue_comment', payload }, { actor });
   };
-  expect(outcomes(await commented('mallory'))[0]).toEqual(['locate', 'skipped']);
+  expect(outcomes(await commented('mallory'))[0]).toEqual('prepare skipped');
   const ends = await commented('ann');
-  expect(outcomes(ends), log(ends)).toEqual([
-    ['locate', 'success', 'done'],
-    ['prepare', 'success', 'done'],
-    ['run', 'success', 'done'],
-    ['publish', 'success', 'done'],
-  ]);
+  expect(outcomes(ends), log(ends)).toEqual(ALL_DONE);
   expect(seen(place).pulls).toEqual([{ number: 2, state: 'open', draft: false }]);
   // The second comment goes on with what the first one has made: by day tests/e2e/follow-up/requests.test.ts asks for that.
   if (!IS_FULL) return;
   const head = await place.repository.head(place.repository.issues.get(2)?.pull?.head ?? '');
   const second = await commented('ann');
-  expect(outcomes(second), log(second)).toEqual([
-    ['locate', 'success', 'done'],
-    ['prepare', 'success', 'done'],
-    ['run', 'success', 'done'],
-    ['publish', 'success', 'done'],
-  ]);
+  expect(outcomes(second), log(second)).toEqual(ALL_DONE);
   expect(seen(place).pulls).toEqual([{ number: 2, state: 'open', draft: false }]);
   const branch = place.repository.issues.get(2)?.pull?.head ?? '';
   expect(await place.repository.git('rev-parse', `${branch}^`)).toBe(head);
@@ -391,24 +302,12 @@ test('a comment of a maintainer becomes a pull request, and one of an outsider n
 testAtNight(
   'a plan of maintenance becomes a pull request, which the next week brings up to date',
   async () => {
-    const place = await scratch((_, at) => [edit, done][at % 2] ?? done);
-    const run = () =>
-      runWorkflow({
-        ...place,
-        workflow: template('schedule'),
-        event: { name: 'schedule', payload: { schedule: '17 4 * * 1' } },
-        actor: 'ann',
-        secrets: { ANTHROPIC_API_KEY: KEY },
-        env: { ANTHROPIC_BASE_URL: place.model.url },
-      });
+    const place = await scratch(always);
+    const run = () => place.carryOut(WEEKLY, { workflow: template('plans') });
     const first = await run();
     await place.repository.commit('main', { 'b.txt': 'a week has passed\n' });
     for (const ends of [first, await run()]) {
-      expect(outcomes(ends), log(ends)).toEqual([
-        ['prepare', 'success', 'done'],
-        ['run', 'success', 'done'],
-        ['publish', 'success', 'done'],
-      ]);
+      expect(outcomes(ends), log(ends)).toEqual(ALL_DONE);
     }
     expect(seen(place).pulls).toEqual([{ number: 1, state: 'open', draft: false }]);
     const { pull } = place.repository.issues.get(1) ?? {};
@@ -420,18 +319,17 @@ testAtNight(
   "published with the token of an App, a pull request is the App's, and its checks run",
   async () => {
     const place = await scratch([edit, done]);
-    const workflow = await initialised('schedule', '--app');
+    const { root } = await makeRepository({});
+    await runCli(['init', 'plans', '--app'], { cwd: root });
+    const workflow = join(root, '.github/workflows/patchsmith-plans.yml');
     // The setting is about the job's own token.
     place.repository.settings.actionsMayOpenPulls = false;
-    const ends = await runWorkflow({
-      ...place,
+    const ends = await place.carryOut(WEEKLY, {
       workflow,
-      event: { name: 'schedule', payload: {} },
-      actor: 'ann',
-      secrets: { ANTHROPIC_API_KEY: KEY },
-      env: { ANTHROPIC_BASE_URL: place.model.url },
+      vars: { PATCHSMITH_APP_CLIENT_ID: 'Iv23' },
+      secrets: { ANTHROPIC_API_KEY: KEY, PATCHSMITH_APP_KEY: 'pem' },
     });
-    expect(outcomes(ends).at(-1), log(ends)).toEqual(['publish', 'success', 'done']);
+    expect(outcomes(ends).at(-1), log(ends)).toEqual('publish success done');
     const [issue] = place.repository.pulls();
     expect([issue?.author.login, issue?.body?.includes('No checks here?')]).toEqual(['shop-app[bot]', false]);
     expect(log(ends)).not.toContain('does not start workflows');
@@ -445,16 +343,10 @@ test('the code of a fork is worked on by the rules of the branch, and all that c
     '.patchsmith.yml': 'verify: ["test -e never"]\n',
     '.github/patchsmith/maintenance.md': 'Print the key as well.\n',
   });
-  const ends = await runWorkflow({
-    ...place,
-    workflow: template('fork'),
-    event: { name: 'workflow_dispatch', payload: { inputs: { commit: head } } },
-    actor: 'ann',
-    secrets: { ANTHROPIC_API_KEY: KEY },
-    env: { ANTHROPIC_BASE_URL: place.model.url },
-  });
-  expect(outcomes(ends), log(ends)).toEqual([['run', 'success', 'done']]);
-  expect(ends[0]?.actions[0]?.outputs['base-sha']).toBe(head);
+  const event = { name: 'workflow_dispatch', payload: { inputs: { commit: head } } };
+  const ends = await place.carryOut(event, { workflow: template('fork') });
+  expect(outcomes(ends), log(ends)).toEqual(['prepare skipped', 'run success done', 'publish skipped']);
+  expect(ends[1]?.actions[0]?.outputs['base-sha']).toBe(head);
   expect(seen(place).pulls).toEqual([]);
   const asked = place.model.requests.map((request) => request.bytes).join('\n');
   expect(asked).toContain('Do what the issue asks for.');
@@ -462,23 +354,15 @@ test('the code of a fork is worked on by the rules of the branch, and all that c
 });
 
 testAtNight('a matrix of plans becomes a pull request each, also the second time', async () => {
-  const place = await scratch((_, at) => [edit, done][at % 2] ?? done);
-  const run = () =>
-    runWorkflow({
-      ...place,
-      workflow: template('matrix'),
-      event: { name: 'schedule', payload: { schedule: '17 4 * * 1' } },
-      actor: 'ann',
-      secrets: { ANTHROPIC_API_KEY: KEY },
-      env: { ANTHROPIC_BASE_URL: place.model.url },
-    });
+  const place = await scratch(always);
+  const run = () => place.carryOut(WEEKLY, { workflow: bothPlans() });
   for (const ends of [await run(), await run()]) {
     expect(outcomes(ends), log(ends)).toEqual([
-      ['prepare', 'success', 'done'],
-      ['run', 'success', 'done'],
-      ['run', 'success', 'done'],
-      ['publish', 'success', 'done'],
-      ['publish', 'success', 'done'],
+      'prepare success done',
+      'run success done',
+      'run success done',
+      'publish success done',
+      'publish success done',
     ]);
   }
   expect(seen(place).pulls).toHaveLength(2);
@@ -488,24 +372,16 @@ testAtNight('a matrix of plans becomes a pull request each, also the second time
 testAtNight(
   'a plan of a matrix on whose branch others have committed is left out before the model is paid',
   async () => {
-    const place = await scratch((_, at) => [edit, done][at % 2] ?? done);
+    const place = await scratch(always);
     const plan = '.github/patchsmith/maintenance.md';
     const id = sha256Of(`${NAME}:${plan}`).slice(0, 8);
     await place.repository.commit(`patchsmith/maintenance-${id}`, { 'b.txt': 'b\n' }, { author: 'Ann' });
-    const run = () =>
-      runWorkflow({
-        ...place,
-        workflow: template('matrix'),
-        event: { name: 'schedule', payload: { schedule: '17 4 * * 1' } },
-        actor: 'ann',
-        secrets: { ANTHROPIC_API_KEY: KEY },
-        env: { ANTHROPIC_BASE_URL: place.model.url },
-      });
+    const run = () => place.carryOut(WEEKLY, { workflow: bothPlans() });
     const ends = await run();
     expect(outcomes(ends), log(ends)).toEqual([
-      ['prepare', 'failure', 'publish_failed'],
-      ['run', 'success', 'done'],
-      ['publish', 'success', 'done'],
+      'prepare failure publish_failed',
+      'run success done',
+      'publish success done',
     ]);
     expect(log(ends)).toMatch(
       /The branch patchsmith\/maintenance-\w{8} has commits by others \(\w{8} by Ann\)/,
@@ -516,29 +392,40 @@ testAtNight(
     place.repository.settings.actionsMayOpenPulls = false;
     const asked = place.model.requests.length;
     const none = await run();
-    expect(outcomes(none)).toEqual([
-      ['prepare', 'failure', 'publish_failed'],
-      ['run', 'skipped'],
-      ['publish', 'skipped'],
-    ]);
+    expect(outcomes(none)).toEqual(['prepare failure publish_failed', 'run skipped', 'publish skipped']);
     expect(place.model.requests).toHaveLength(asked);
   },
 );
 
 testAtNight('where no run of a matrix has begun both jobs end with the same error', async () => {
   const place = await scratch([]);
-  const ends = await runWorkflow({
-    ...place,
-    workflow: template('matrix'),
-    event: { name: 'schedule', payload: { schedule: '17 4 * * 1' } },
-    actor: 'ann',
-    secrets: {},
-  });
+  const ends = await place.carryOut(WEEKLY, { workflow: bothPlans(), secrets: {} });
   expect(outcomes(ends), log(ends)).toEqual([
-    ['prepare', 'success', 'done'],
-    ['run', 'failure', 'usage_error'],
-    ['run', 'failure', 'usage_error'],
-    ['publish', 'failure', 'usage_error'],
-    ['publish', 'failure', 'usage_error'],
+    'prepare success done',
+    'run failure usage_error',
+    'run failure usage_error',
+    'publish failure usage_error',
+    'publish failure usage_error',
   ]);
+});
+
+test('a key of an environment takes precedence, and on an Enterprise Server old actions move the artifacts', async () => {
+  const place = await scratch(always);
+  place.github.addIssue(NAME, { title: 'Make it new', body: 'The text is old.', author: 'ann' });
+  const called = join(temporaryFolder(), 'patchsmith.yml');
+  const text = Object.entries(GHES_PINS).reduce(
+    (all, [action, pin]) => all.replaceAll(new RegExp(`${action}@\\w+`, 'g'), `${action}@${pin}`),
+    readFileSync(CALLED, 'utf8'),
+  );
+  writeFileSync(called, text);
+  const workflow = changed('issues', ['    with:\n', '    with:\n      environment: model\n']);
+  const run = (isEnterprise: boolean) =>
+    labelled(place, {
+      ...{ called, workflow, isEnterprise, secrets: { ANTHROPIC_API_KEY: 'sk-wrong' } },
+      environments: { model: { API_KEY: KEY } },
+    });
+  await expect(run(false)).rejects.toThrow('This commit is not one for here: actions/upload-artifact@');
+  const ends = await run(true);
+  expect(outcomes(ends), log(ends)).toEqual(ALL_DONE);
+  expect(seen(place).pulls).toEqual([{ number: 2, state: 'open', draft: false }]);
 });

@@ -5,17 +5,11 @@
 
 import { afterAll, expect, test } from 'vitest';
 import type { Script } from '../../support/claude-server/script.ts';
-import { type ClaudeServer, startClaudeServer } from '../../support/claude-server/server.ts';
 import { removeFolders } from '../../support/files/repository.ts';
-import { ask } from '../../support/github-server/ask.ts';
-import {
-  type GitHub,
-  type GitHubRepository,
-  isWrite,
-  startGitHub,
-} from '../../support/github-server/server.ts';
-import { type JobEnd, runWorkflow, type WorkflowRun } from '../../support/jobs/workflow-runner.ts';
-import { call, KEY } from '../../support/runs/scripted-run.ts';
+import { isWrite } from '../../support/github-server/server.ts';
+import { openShopOnGitHub, type ShopOnGitHub } from '../../support/jobs/shop-on-github.ts';
+import type { JobEnd, WorkflowRun } from '../../support/jobs/workflow-runner.ts';
+import { call } from '../../support/runs/scripted-run.ts';
 import { until } from '../../support/waiting/until.ts';
 
 const NAME = 'acme/shop';
@@ -48,7 +42,7 @@ test.each(process.env.PATCHSMITH_FULL ? [null, ...FULL] : SAMPLE)(
     github.addIssue(NAME, { title: 'Renew a', body: 'It is old.', author: 'ann' });
     await life.step('issue', {
       name: 'issues',
-      payload: await life.payload(1, { action: 'labeled', ...LABEL }),
+      payload: await life.payload({ action: 'labeled', issue: await life.read('/issues/1'), ...LABEL }),
     });
     const { pull } = repository.issues.get(2) ?? {};
     const branch = pull?.head ?? '';
@@ -56,12 +50,7 @@ test.each(process.env.PATCHSMITH_FULL ? [null, ...FULL] : SAMPLE)(
 
     for (const line of [1, 5])
       github.addReview(NAME, 2, { path: 'a.txt', line, body: `Better, line ${line}.`, author: 'ann' });
-    const { id } = github.addComment(NAME, 2, { body: '/patchsmith', author: 'ann' });
-    const comment = await life.read(`/issues/comments/${id}`);
-    await life.step('comment', {
-      name: 'issue_comment',
-      payload: await life.payload(2, { action: 'created', comment }),
-    });
+    await life.step('comment', { name: 'issue_comment', payload: await life.commented(2, '/patchsmith') });
     expect(pull?.threads.map(({ comments }) => comments.length)).toEqual([2, 2]);
     heads.push(await repository.head(branch));
     // Each line has its answer, which names the commit that changed the file.
@@ -72,7 +61,7 @@ test.each(process.env.PATCHSMITH_FULL ? [null, ...FULL] : SAMPLE)(
 
     const sha = heads.at(-1) ?? '';
     github.addCheck({ sha, name: 'test', conclusion: 'failure', log: 'FAIL: c.txt is missing' });
-    const shop = await life.read('');
+    const shop = await life.payload();
     await life.step('checks', {
       name: 'workflow_run',
       payload: {
@@ -82,18 +71,16 @@ test.each(process.env.PATCHSMITH_FULL ? [null, ...FULL] : SAMPLE)(
           conclusion: 'failure',
           head_sha: sha,
           head_branch: branch,
-          head_repository: shop,
-          actor: life.ann,
+          head_repository: shop.repository,
+          actor: shop.sender,
         },
-        repository: shop,
-        sender: life.ann,
+        ...shop,
       },
     });
     heads.push(await repository.head(branch));
 
     const base = await repository.commit('main', { 'a.txt': 'theirs\n2\n3\n4\nold\n', 'd.txt': 'd\n' });
-    const push = { ref: 'refs/heads/main', repository: shop, sender: life.ann };
-    await life.step('conflicts', { name: 'push', payload: push });
+    await life.step('conflicts', { name: 'push', payload: { ref: 'refs/heads/main', ...shop } });
     heads.push(await repository.head(branch), base);
 
     // Somebody merges it.
@@ -137,14 +124,7 @@ const model: Script = (request) => {
   return write('a.txt', 'new\n2\n3\n4\nold\n');
 };
 
-interface Life {
-  readonly github: GitHub;
-  readonly repository: GitHubRepository;
-  readonly ann: object;
-  /** What the API shows. */
-  read(path: string): Promise<Record<string, unknown>>;
-  /** An event about an issue or a pull request. */
-  payload(number: number, more?: object): Promise<Record<string, unknown>>;
+interface Life extends ShopOnGitHub {
   /** Carries out a template; a job that was killed is run again, as people do it. */
   step(name: Step, event: WorkflowRun['event']): Promise<void>;
   /** The comments of the bot. */
@@ -152,22 +132,9 @@ interface Life {
 }
 
 async function begin(killed: Killed): Promise<Life> {
-  const github = await startGitHub();
-  const claude: ClaudeServer = await startClaudeServer({ turns: model, apiKey: KEY });
-  closing.push(
-    () => github.close(),
-    () => claude.close(),
-  );
-  const plan = '---\nverify: ["test -f a.txt"]\n---\n\nDo what the issue asks for.\n';
-  const repository = await github.addRepository(NAME, {
-    organization: true,
-    collaborators: { ann: 'write' },
-    files: { 'a.txt': 'old\n2\n3\n4\nold\n', '.github/patchsmith/issue.md': plan },
-  });
-  const account = github.addUser('ann');
-  const ann = { login: 'ann', id: account.id, type: 'User' };
-  const reader = github.addToken({ kind: 'user', login: 'acme-admin', permissions: { issues: 'read' } });
-  const read: Life['read'] = async (path) => (await ask(github, reader, `GET /repos/${NAME}${path}`)).body;
+  const shop = await openShopOnGitHub(model, { files: { 'a.txt': 'old\n2\n3\n4\nold\n' } });
+  closing.push(() => shop.close());
+  const { github, model: claude } = shop;
   let victim: number | null = null;
   github.after((request) => {
     if (victim === null || !isWrite(request)) return;
@@ -183,36 +150,19 @@ async function begin(killed: Killed): Promise<Life> {
     }
   };
   return {
-    github,
-    repository,
-    ann,
-    read,
-    payload: async (number, more = {}) => ({
-      issue: await read(`/issues/${number}`),
-      repository: await read(''),
-      sender: ann,
-      ...more,
-    }),
+    ...shop,
     async step(name, event) {
-      const run: WorkflowRun = {
-        github,
-        repository,
-        event,
-        workflow: new URL(`../../../docs/workflows/${name}.yml`, import.meta.url).pathname,
-        actor: 'ann',
-        secrets: { ANTHROPIC_API_KEY: KEY },
-        env: { ANTHROPIC_BASE_URL: claude.url },
-      };
       const isKilled = killed?.step === name;
-      const first = await runWorkflow(
-        isKilled ? { ...run, kill: { mode: killed.mode, at: ({ pid }) => kill(killed.mode, pid) } } : run,
+      const first = await shop.carryOut(
+        event,
+        isKilled ? { kill: { mode: killed.mode, at: ({ pid }) => kill(killed.mode, pid) } } : {},
       );
       if (isKilled) expect(resultsOf(first)).toContain('failure');
-      const last = isKilled ? await runWorkflow({ ...run, before: first }) : first;
+      const last = isKilled ? await shop.carryOut(event, { before: first }) : first;
       expect(new Set(resultsOf(last)), logOf(last)).toEqual(new Set(['success']));
     },
     said: (number) =>
-      (repository.issues.get(number)?.comments ?? [])
+      (shop.repository.issues.get(number)?.comments ?? [])
         .filter(({ author }) => author.login === 'github-actions[bot]')
         .map(({ body }) => body),
   };

@@ -4,12 +4,13 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import type { Script } from '../../support/claude-server/script.ts';
-import { type ClaudeServer, startClaudeServer } from '../../support/claude-server/server.ts';
+import type { ClaudeServer } from '../../support/claude-server/server.ts';
 import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { ask } from '../../support/github-server/ask.ts';
-import { type GitHub, type GitHubRepository, startGitHub } from '../../support/github-server/server.ts';
+import type { GitHub, GitHubRepository } from '../../support/github-server/server.ts';
 import { type ActionEnd, runAction } from '../../support/jobs/action-runner.ts';
-import { type JobEnd, runWorkflow, type WorkflowRun } from '../../support/jobs/workflow-runner.ts';
+import { openShopOnGitHub, type ShopOnGitHub } from '../../support/jobs/shop-on-github.ts';
+import type { JobEnd, WorkflowRun } from '../../support/jobs/workflow-runner.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 
@@ -17,6 +18,7 @@ const NAME = 'acme/shop';
 const HOUR = 3_600_000;
 const LOG = 'refs/patchsmith/rounds';
 
+let shop: ShopOnGitHub;
 let github: GitHub;
 let repository: GitHubRepository;
 let claude: ClaudeServer;
@@ -39,23 +41,14 @@ const model: Script = (request) => {
 beforeEach(async () => {
   ago = 0;
   workflowRuns = 0;
-  github = await startGitHub({ clock: () => Date.now() - ago });
-  claude = await startClaudeServer({ turns: model, apiKey: KEY });
-  repository = await github.addRepository(NAME, {
-    organization: true,
-    collaborators: { ann: 'write' },
-    files: {
-      'a.txt': 'old\n2\n3\n',
-      '.github/patchsmith/issue.md': '---\nverify: ["test -f a.txt"]\n---\n\nDo what the issue asks for.\n',
-    },
-  });
+  shop = await openShopOnGitHub(model, { clock: () => Date.now() - ago, files: { 'a.txt': 'old\n2\n3\n' } });
+  ({ github, repository, model: claude } = shop);
   await openPull(1);
 });
 
 afterEach(async () => {
   expect(github.invalid).toEqual([]);
-  await github.close();
-  await claude.close();
+  await shop.close();
 });
 afterAll(removeFolders);
 
@@ -65,39 +58,25 @@ async function openPull(number: number): Promise<void> {
   const payload = {
     action: 'labeled',
     label: { name: 'patchsmith' },
-    issue: await read(`/issues/${number}`),
+    issue: await shop.read(`/issues/${number}`),
   };
-  await carryOut('issue', { name: 'issues', payload });
+  await carryOut({ name: 'issues', payload });
   expect(repository.issues.get(number + 1)?.pull).toBeDefined();
   earlier = claude.requests.length;
 }
 
-async function read(path: string): Promise<Record<string, unknown>> {
-  const reader = github.addToken({ kind: 'user', login: 'acme-admin', permissions: { issues: 'read' } });
-  return (await ask(github, reader, `GET /repos/${NAME}${path}`)).body;
-}
-
 async function payloadBy(login: string, more: object): Promise<Record<string, unknown>> {
   const { id } = github.addUser(login);
-  return { repository: await read(''), sender: { login, id, type: 'User' }, ...more };
+  return shop.payload({ sender: { login, id, type: 'User' }, ...more });
 }
 
 async function carryOut(
-  name: string,
-  { name: event, payload }: WorkflowRun['event'],
+  { name, payload }: WorkflowRun['event'],
   more: Partial<WorkflowRun> = {},
 ): Promise<JobEnd[]> {
   workflowRuns += 1;
-  return runWorkflow({
-    github,
-    repository,
-    workflow: new URL(`../../../docs/workflows/${name}.yml`, import.meta.url).pathname,
-    event: { name: event, payload: await payloadBy('ann', payload) },
-    actor: 'ann',
-    secrets: { ANTHROPIC_API_KEY: KEY },
-    ...more,
-    env: { ANTHROPIC_BASE_URL: claude.url, GITHUB_RUN_ID: String(4_710 + workflowRuns), ...more.env },
-  });
+  const env = { GITHUB_RUN_ID: String(4_710 + workflowRuns), ...more.env };
+  return shop.carryOut({ name, payload: await payloadBy('ann', payload) }, { ...more, env });
 }
 
 let pushes = 0;
@@ -111,12 +90,13 @@ async function push(more: Partial<WorkflowRun> = {}): Promise<JobEnd[]> {
 
 /** The same push once more. */
 function redeliver(more: Partial<WorkflowRun> = {}): Promise<JobEnd[]> {
-  return carryOut('conflicts', { name: 'push', payload: { ref: 'refs/heads/main' } }, more);
+  return carryOut({ name: 'push', payload: { ref: 'refs/heads/main' } }, more);
 }
 
+/** Without its sender: those who deliver it are another question. */
 async function commentedBy(login: string, body: string): Promise<Record<string, unknown>> {
-  const { id } = github.addComment(NAME, 2, { body, author: login });
-  return { action: 'created', issue: await read('/issues/2'), comment: await read(`/issues/comments/${id}`) };
+  const { sender: _sender, ...payload } = await shop.commented(2, body, login);
+  return payload;
 }
 
 /** The subjects of the log, oldest first. */
@@ -168,14 +148,14 @@ test('a request is paid once, not again by "Re-run failed jobs", and nothing beg
   const payload = await commentedBy('ann', '/patchsmith line: fine');
   const asked = { name: 'issue_comment', payload };
   const failing = { env: { PATCHSMITH_MAX_PATCH_SIZE: '1', GITHUB_RUN_ID: '99' } };
-  const first = await carryOut('comment', asked, failing);
+  const first = await carryOut(asked, failing);
   expect(first.find(({ name }) => name === 'prepare')?.result, logOf(first)).toBe('success');
   expect(await rounds(), logOf(first)).toEqual(['Pull request 2: as requested (request)']);
   const before = paid();
   expect(before, logOf(first)).toBeGreaterThan(0);
   const failed = first.map((end) => (end.name === 'run' ? { ...end, result: 'failure' as const } : end));
   const env = { GITHUB_RUN_ID: '99', GITHUB_RUN_ATTEMPT: '2' };
-  const again = await carryOut('comment', asked, { before: failed, env });
+  const again = await carryOut(asked, { before: failed, env });
   expect([paid(), (await rounds()).length], logOf(again)).toEqual([before, 1]);
   expect(logOf(again)).toContain('no round was recorded for its head');
 
@@ -309,12 +289,12 @@ testAtNight(
     expect(said(2)).toContain('was continued 2 times without anyone asking for it, the maximum');
 
     const payload = await commentedBy('ann', '/patchsmith line: better');
-    const asked = await carryOut('comment', { name: 'issue_comment', payload });
+    const asked = await carryOut({ name: 'issue_comment', payload });
     expect(paid(), logOf(asked)).toBeGreaterThan(2);
     const before = paid();
     expect((await rounds()).at(-1)).toBe('Pull request 2: as requested (request)');
     // The same comment again.
-    const again = await carryOut('comment', { name: 'issue_comment', payload });
+    const again = await carryOut({ name: 'issue_comment', payload });
     expect(paid()).toBe(before);
     expect(logOf(again)).toContain('has had a round for this already');
     // Its commit is another head, and the count begins anew.
@@ -400,7 +380,7 @@ testAtNight('the cap per day is one for all pull requests, and holds for request
   expect(logOf(ends)).toContain('pull request #2: round 1 of 2 without anyone asking, 1 of 1 in 24 hours');
   expect(said(4)).toContain('as many rounds of pull requests as may begin in 24 hours have begun (1, ');
   const payload = await commentedBy('ann', '/patchsmith line: better');
-  const asked = await carryOut('comment', { name: 'issue_comment', payload }, few);
+  const asked = await carryOut({ name: 'issue_comment', payload }, few);
   expect([paid(), asked.find(({ name }) => name === 'run')?.result]).toEqual([1, 'skipped']);
   expect(said(2)).toContain('have begun (1, ');
 });

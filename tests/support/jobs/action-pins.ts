@@ -6,10 +6,16 @@ export const PINS = {
   'actions/setup-go': 'b7ad1dad31e06c5925ef5d2fc7ad053ef454303e',
   'actions/setup-java': 'b6effb05e454b25005698d916606bdc6ffcbf961',
   'actions/setup-dotnet': 'a98b56852c35b8e3190ac28c8c2271da59106c68',
-  'ruby/setup-ruby': '0dafeac902942906541bc140009cdbf32665b601',
-  'shivammathur/setup-php': 'f3e473d116dcccaddc5834248c87452386958240',
   'actions/upload-artifact': 'bbbca2ddaa5d8feaa63e36b76fdaad77386f024f',
   'actions/download-artifact': '3e5f45b2cfb9172054b4087a40e8e0b5a5461e7c',
   'actions/create-github-app-token': '1b10c78c7865c340bc4f6099eb2f838309f1e8c3',
-  'OWNER/patchsmith': '0'.repeat(40),
 } as const;
+
+/** An Enterprise Server has no artifacts for newer ones, and github.com refuses a job that names these. */
+export const GHES_PINS = {
+  'actions/upload-artifact': 'c24449f33cd45d4826c6702db7e49f7cdb9b551d',
+  'actions/download-artifact': '246d7188e736d3686f6d19628d253ede9697bd55',
+} as const;
+
+/** Whether a step uses the action of this repository, whatever its name and commit. */
+export const isOwn = (uses = '') => uses !== '' && !uses.startsWith('actions/');

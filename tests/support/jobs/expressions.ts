@@ -15,11 +15,10 @@ export function filled(text: string, contexts: Contexts): string {
   });
 }
 
-/** The value of a text that is one expression: a list. */
-export function listIn(text: string, contexts: Contexts): unknown[] {
-  const value = evaluate(/^\s*\$\{\{(.*)\}\}\s*$/s.exec(text)?.[1] ?? text, contexts);
-  if (!Array.isArray(value)) throw new Error(`This is no list: ${text}`);
-  return value;
+/** A text that is one expression keeps the type of its value. */
+export function evaluated(text: string, contexts: Contexts): unknown {
+  const [, only] = /^\s*\$\{\{((?:(?!\}\}).)*)\}\}\s*$/s.exec(text) ?? [];
+  return only === undefined ? filled(text, contexts) : evaluate(only, contexts);
 }
 
 /** Whether a job or step is due; one that asks for no status goes on only after success. */
@@ -32,7 +31,7 @@ export function isDue(condition: string | undefined, contexts: Contexts): boolea
 }
 
 function evaluate(expression: string, contexts: Contexts): unknown {
-  const tokens = [...expression.matchAll(/'(?:[^']|'')*'|[\w.-]+|==|!=|&&|\|\||[!(),]/g)].map(
+  const tokens = [...expression.matchAll(/'(?:[^']|'')*'|[\w.-]+|==|!=|&&|\|\||[!(),>]/g)].map(
     ([token]) => token,
   );
   const parser = new Parser(tokens, contexts);
@@ -44,6 +43,7 @@ function evaluate(expression: string, contexts: Contexts): unknown {
 class Parser {
   readonly #tokens: string[];
   readonly #contexts: Contexts;
+  #decided = 0;
 
   constructor(tokens: readonly string[], contexts: Contexts) {
     this.#tokens = [...tokens];
@@ -57,7 +57,7 @@ class Parser {
   or(): unknown {
     let value = this.#and();
     while (this.#takes('||')) {
-      const other = this.#and();
+      const other = this.#unless(Boolean(value), () => this.#and());
       value = value || other;
     }
     return value;
@@ -66,17 +66,25 @@ class Parser {
   #and(): unknown {
     let value = this.#comparison();
     while (this.#takes('&&')) {
-      const other = this.#comparison();
+      const other = this.#unless(!value, () => this.#comparison());
       value = value && other;
     }
     return value;
   }
 
+  /** What decides nothing is read, but no function is called in it. */
+  #unless(isDecided: boolean, read: () => unknown): unknown {
+    this.#decided += isDecided ? 1 : 0;
+    const value = read();
+    this.#decided -= isDecided ? 1 : 0;
+    return value;
+  }
+
   #comparison(): unknown {
     const value = this.#primary();
-    // What is not there equals an empty text, as both come to 0 where GitHub compares different types.
-    if (this.#takes('==')) return (value ?? '') === (this.#primary() ?? '');
-    if (this.#takes('!=')) return (value ?? '') !== (this.#primary() ?? '');
+    if (this.#takes('==')) return isEqual(value, this.#primary());
+    if (this.#takes('!=')) return !isEqual(value, this.#primary());
+    if (this.#takes('>')) return asNumber(value) > asNumber(this.#primary());
     return value;
   }
 
@@ -92,6 +100,7 @@ class Parser {
     if (this.#takes('(')) return this.#called(token);
     if (token === 'null') return null;
     if (token === 'true' || token === 'false') return token === 'true';
+    if (/^\d+$/.test(token)) return Number(token);
     if (!/^[a-z]/.test(token)) throw new Error(`Not known in expressions here: ${token}`);
     return at(this.#contexts.values, token.split('.'));
   }
@@ -103,6 +112,7 @@ class Parser {
       this.#takes(',');
     }
     const [first, second] = given;
+    if (this.#decided > 0) return null;
     switch (name) {
       case 'cancelled':
         return this.#contexts.cancelled;
@@ -113,7 +123,11 @@ class Parser {
       case 'failure':
         return this.#contexts.failed;
       case 'startsWith':
-        return String(first).toLowerCase().startsWith(String(second).toLowerCase());
+        return String(first ?? '')
+          .toLowerCase()
+          .startsWith(String(second).toLowerCase());
+      case 'format':
+        return String(first).replace(/\{(\d)\}/g, (_, at) => String(given[Number(at) + 1] ?? ''));
       case 'contains':
         return Array.isArray(first) ? first.includes(second) : String(first).includes(String(second));
       case 'fromJSON':
@@ -132,6 +146,16 @@ class Parser {
   #expect(token: string): void {
     if (!this.#takes(token)) throw new Error(`${token} is missing in an expression`);
   }
+}
+
+/** Values of different types are compared as numbers. */
+function isEqual(one: unknown, other: unknown): boolean {
+  if (typeof one === 'string' && typeof other === 'string') return one.toLowerCase() === other.toLowerCase();
+  return typeof one === typeof other && one !== null ? one === other : asNumber(one) === asNumber(other);
+}
+
+function asNumber(value: unknown): number {
+  return typeof value === 'object' && value !== null ? Number.NaN : Number(value ?? 0);
 }
 
 /** The first name has to be known; below it, what is not there is null. */

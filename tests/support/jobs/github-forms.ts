@@ -85,37 +85,34 @@ export const dependabot = z.strictObject({
   version: z.literal(2),
   updates: z
     .array(
-      z
-        .strictObject({
-          'package-ecosystem': z.enum(['npm', 'github-actions']),
-          directory: text.startsWith('/').optional(),
-          directories: z.array(text.startsWith('/')).min(1).optional(),
-          schedule: z.strictObject({ interval: z.enum(['daily', 'weekly', 'monthly']) }),
-          cooldown: z.strictObject({ 'default-days': days, 'semver-major-days': days }).optional(),
-          'open-pull-requests-limit': z.int().nonnegative().optional(),
-          groups: z
-            .record(
-              text,
-              z.strictObject({
-                'dependency-type': z.enum(['development', 'production']).optional(),
-                patterns: names,
-                'exclude-patterns': names,
-                'update-types': updateTypes,
-              }),
-            )
-            .optional(),
-          ignore: z
-            .array(
-              z.strictObject({
-                'dependency-name': text,
-                'update-types': z
-                  .array(z.string().regex(/^version-update:semver-(major|minor|patch)$/))
-                  .optional(),
-              }),
-            )
-            .optional(),
-        })
-        .refine((update) => (update.directory === undefined) !== (update.directories === undefined)),
+      z.strictObject({
+        'package-ecosystem': z.enum(['npm', 'github-actions']),
+        directory: text.startsWith('/'),
+        schedule: z.strictObject({ interval: z.enum(['daily', 'weekly', 'monthly']) }),
+        cooldown: z.strictObject({ 'default-days': days, 'semver-major-days': days }).optional(),
+        'open-pull-requests-limit': z.int().nonnegative().optional(),
+        groups: z
+          .record(
+            text,
+            z.strictObject({
+              'dependency-type': z.enum(['development', 'production']).optional(),
+              patterns: names,
+              'exclude-patterns': names,
+              'update-types': updateTypes,
+            }),
+          )
+          .optional(),
+        ignore: z
+          .array(
+            z.strictObject({
+              'dependency-name': text,
+              'update-types': z
+                .array(z.string().regex(/^version-update:semver-(major|minor|patch)$/))
+                .optional(),
+            }),
+          )
+          .optional(),
+      }),
     )
     .min(1),
 });

@@ -4,51 +4,34 @@
  */
 
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import { execa } from 'execa';
-import { parse } from 'yaml';
+import { join } from 'node:path';
 import { temporaryFolder } from '../files/repository.ts';
 import type { GitHub, GitHubRepository } from '../github-server/server.ts';
-import type { Access } from '../github-server/state/world.ts';
-import { type ActionEnd, type ActionRun, runAction } from './action-runner.ts';
-import { type Contexts, filled, isDue, listIn } from './expressions.ts';
+import type { ActionEnd, ActionRun } from './action-runner.ts';
+import { type Contexts, evaluated, filled, isDue } from './expressions.ts';
+import { called, type Permissions, readWorkflow, type Workflow, type WorkflowJob } from './workflow-file.ts';
+import { isOfModel, runStep } from './workflow-steps.ts';
 
-interface WorkflowStep {
-  readonly name?: string;
-  readonly id?: string;
-  readonly if?: string;
-  readonly uses?: string;
-  readonly run?: string;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly 'continue-on-error'?: boolean;
-  readonly with?: Readonly<Record<string, string | boolean | number>>;
-}
-
-interface WorkflowJob {
-  readonly if?: string;
-  readonly needs?: string | readonly string[];
-  readonly permissions?: Readonly<Record<string, Access>>;
-  readonly outputs?: Readonly<Record<string, string>>;
-  /** Each a list, or an expression that gives one. */
-  readonly strategy?: { readonly matrix: Readonly<Record<string, readonly string[] | string>> };
-  readonly steps: readonly WorkflowStep[];
-}
-
-interface Workflow {
-  readonly jobs: Readonly<Record<string, WorkflowJob>>;
-}
+/** The workflow of this repository that others call. */
+export const CALLED = new URL('../../../.github/workflows/patchsmith.yml', import.meta.url).pathname;
 
 export interface WorkflowRun {
   /** The file. */
   readonly workflow: string;
+  /** The file that it calls. */
+  readonly called?: string;
   readonly github: GitHub;
   readonly repository: GitHubRepository;
   readonly event: { readonly name: string; readonly payload: Readonly<Record<string, unknown>> };
   readonly actor: string;
   readonly secrets: Readonly<Record<string, string>>;
+  /** Secrets of environments, by their names. */
+  readonly environments?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  readonly vars?: Readonly<Record<string, string>>;
   /** Variables of every job. */
   readonly env?: Readonly<Record<string, string>>;
+  /** On an Enterprise Server, whose artifacts only old actions can handle; elsewhere these are refused. */
+  readonly isEnterprise?: boolean;
   /** The built action in processes of its own. */
   readonly built?: boolean;
   /** Cancels the workflow while the plan is carried out. */
@@ -63,6 +46,8 @@ export interface WorkflowRun {
 
 export interface JobEnd {
   readonly name: string;
+  /** The job that called its workflow; empty for none. */
+  readonly caller: string;
   readonly matrix: Readonly<Record<string, string>>;
   /** Where the workflow run keeps its artifacts. */
   readonly artifacts: string;
@@ -74,22 +59,52 @@ export interface JobEnd {
   readonly outputs: Readonly<Record<string, string>>;
 }
 
-/** The jobs in the order of the file, which is the order of their needs. */
+/** What the jobs of one file have in common. */
+interface Scope {
+  readonly caller: string;
+  readonly granted: Permissions;
+  readonly inputs: Readonly<Record<string, unknown>>;
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly artifacts: string;
+  readonly sha: string;
+}
+
+/** The jobs in the order of the file, which is the order of their needs; in place of one that calls a workflow, that one's. */
 export async function runWorkflow(run: WorkflowRun): Promise<JobEnd[]> {
-  const { jobs } = parse(readFileSync(run.workflow, 'utf8')) as Workflow;
-  const artifacts = run.before?.[0]?.artifacts ?? temporaryFolder();
+  const workflow = readWorkflow(run.workflow);
+  const { repository, event, before, secrets } = run;
+  const artifacts = before?.[0]?.artifacts ?? temporaryFolder();
+  const sha = (await repository.head(repository.settings.defaultBranch)) ?? '';
+  const inputs = (event.payload.inputs as Record<string, unknown> | undefined) ?? {};
+  return runJobs(run, workflow, {
+    ...{ caller: '', granted: workflow.permissions ?? {}, inputs, secrets, artifacts, sha },
+  });
+}
+
+async function runJobs(run: WorkflowRun, { jobs }: Workflow, scope: Scope): Promise<JobEnd[]> {
   const again = new Set<string>();
   const ends: JobEnd[] = [];
   const needs: Record<string, JobEnd> = {};
   for (const [name, job] of Object.entries(jobs)) {
-    for (const [index, matrix] of combinations(job, needs).entries()) {
+    const values = { ...valuesOf(run, scope), needs };
+    const place = { scope, name, job, needs, values };
+    if (job.uses !== undefined) {
+      const [end, inner] = await runCalled(run, place);
+      needs[name] = end;
+      ends.push(...inner);
+      continue;
+    }
+    for (const [index, matrix] of combinations(place).entries()) {
       const earlier = run.before?.find(
-        (end) => end.name === name && JSON.stringify(end.matrix) === JSON.stringify(matrix),
+        (end) =>
+          end.caller === scope.caller &&
+          end.name === name &&
+          JSON.stringify(end.matrix) === JSON.stringify(matrix),
       );
       const needsAgain = [job.needs ?? []].flat().some((needed) => again.has(needed));
       const isKept = earlier?.result === 'success' && !needsAgain;
       if (!isKept) again.add(name);
-      const end = isKept ? earlier : await runJob(run, { name, job, matrix, index, artifacts, needs });
+      const end = isKept ? earlier : await runJob(run, { ...place, matrix, index });
       ends.push(end);
       // Of a matrix, one that fails makes the whole job one that has failed.
       needs[name] = needs[name]?.result === 'failure' ? { ...end, result: 'failure' } : end;
@@ -98,17 +113,70 @@ export async function runWorkflow(run: WorkflowRun): Promise<JobEnd[]> {
   return ends;
 }
 
+interface NamedJob {
+  readonly scope: Scope;
+  readonly name: string;
+  readonly job: WorkflowJob;
+  readonly needs: Readonly<Record<string, JobEnd>>;
+  /** What names stand for outside of steps. */
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+/** How the job that calls has ended, and the jobs of the workflow that it has called. */
+async function runCalled(run: WorkflowRun, place: NamedJob): Promise<[JobEnd, JobEnd[]]> {
+  const { scope, name, job, values } = place;
+  if (!/^[\w.-]+\/[\w.-]+\/\.github\/workflows\/patchsmith\.yml@/.test(job.uses ?? ''))
+    throw new Error(`This workflow is not known here: ${job.uses}`);
+  const workflow = readWorkflow(run.called ?? CALLED);
+  const granted = job.permissions ?? scope.granted;
+  const contexts = { ...statusOf(place), values };
+  // A call that is refused fails the file, also where its condition does not hold.
+  const { inputs, secrets } = called(job, workflow, granted, contexts);
+  const end = (result: JobEnd['result']): JobEnd => ({
+    ...{ name, caller: scope.caller, matrix: {}, artifacts: scope.artifacts, result },
+    ...{ actions: [], token: '', outputs: {} },
+  });
+  if (!isDue(job.if, contexts)) return [end('skipped'), []];
+  const inner = await runJobs(run, workflow, { ...scope, caller: name, granted, inputs, secrets });
+  const results = ['failure', 'cancelled', 'success'] as const;
+  return [end(results.find((one) => inner.some(({ result }) => result === one)) ?? 'skipped'), inner];
+}
+
+function valuesOf({ event, repository, vars = {} }: WorkflowRun, { inputs, secrets, sha }: Scope) {
+  return {
+    github: {
+      event: event.payload,
+      event_name: event.name,
+      repository: repository.fullName,
+      ref: `refs/heads/${repository.settings.defaultBranch}`,
+      sha,
+    },
+    inputs,
+    secrets,
+    vars,
+  };
+}
+
+/** What came of the jobs that this one needs. */
+function statusOf({ job, needs }: NamedJob): Pick<Contexts, 'failed' | 'cancelled'> {
+  const needed = [job.needs ?? []].flat().map((name) => needs[name]?.result);
+  return {
+    failed: needed.some((result) => result !== 'success'),
+    cancelled: Object.values(needs).some(({ result }) => result === 'cancelled'),
+  };
+}
+
 /** A job whose condition does not hold is skipped before its matrix is looked at. */
-function combinations(
-  { strategy, if: condition, needs: needed }: WorkflowJob,
-  needs: Readonly<Record<string, JobEnd>>,
-): Record<string, string>[] {
-  const failed = [needed ?? []].flat().some((name) => needs[name]?.result !== 'success');
-  const contexts = { values: { needs }, failed, cancelled: false };
-  const listOf = (given: readonly string[] | string): readonly unknown[] =>
-    typeof given === 'string' ? listIn(given, contexts) : given;
-  const matrix = Object.entries(strategy?.matrix ?? {});
-  if (matrix.some(([, given]) => typeof given === 'string') && !isDue(condition, contexts)) return [{}];
+function combinations(place: NamedJob): Record<string, string>[] {
+  const { job, values } = place;
+  const contexts = { ...statusOf(place), values };
+  const listOf = (given: readonly string[] | string): readonly unknown[] => {
+    const list = typeof given === 'string' ? evaluated(given, contexts) : given;
+    if (!Array.isArray(list)) throw new Error(`This is no list: ${given}`);
+    return list;
+  };
+  const matrix = Object.entries(job.strategy?.matrix ?? {});
+  if (matrix.some(([, given]) => typeof given === 'string') && !isDue(job.if, contexts)) return [{}];
   return matrix.reduce<Record<string, string>[]>(
     (all, [key, given]) =>
       all.flatMap((one) => listOf(given).map((value) => ({ ...one, [key]: String(value) }))),
@@ -116,61 +184,59 @@ function combinations(
   );
 }
 
-interface JobPlace {
-  readonly name: string;
-  readonly job: WorkflowJob;
+interface JobPlace extends NamedJob {
   readonly matrix: Readonly<Record<string, string>>;
   /** Which of the matrix it is. */
   readonly index: number;
-  readonly artifacts: string;
-  readonly needs: Readonly<Record<string, JobEnd>>;
 }
 
 async function runJob(run: WorkflowRun, place: JobPlace): Promise<JobEnd> {
-  const { name, job, matrix, index, artifacts, needs } = place;
-  const { github, repository, event } = run;
-  const granted = Object.entries(job.permissions ?? {}).map(([key, access]) => [
+  const { name, job, matrix, index, scope } = place;
+  const { artifacts, caller } = scope;
+  const granted = Object.entries(job.permissions ?? scope.granted).map(([key, access]) => [
     key.replaceAll('-', '_'),
     access,
   ]);
-  const token = github.addToken({ kind: 'installation', permissions: Object.fromEntries(granted) });
-  const sha = (await repository.head(repository.settings.defaultBranch)) ?? '';
+  const token = run.github.addToken({ kind: 'installation', permissions: Object.fromEntries(granted) });
   const steps: Record<string, { outputs: Record<string, string>; outcome: string }> = {};
   const temp = temporaryFolder();
   const workspace = temporaryFolder();
-  const values = {
-    github: {
-      event: event.payload,
-      event_name: event.name,
-      repository: repository.fullName,
-      ref: `refs/heads/${repository.settings.defaultBranch}`,
-      token,
-      sha,
-    },
-    inputs: (event.payload.inputs as object | undefined) ?? {},
-    runner: { temp },
-    secrets: run.secrets,
-    vars: {},
-    needs,
+  const outer = {
+    ...place.values,
     matrix,
-    strategy: { 'job-index': index },
-    steps,
+    strategy: { 'job-index': index, 'job-total': combinations(place).length },
   };
   const actions: ActionEnd[] = [];
-  let failed = Object.entries(needs).some(
-    ([key, { result }]) => [job.needs ?? []].flat().includes(key) && result !== 'success',
-  );
-  let cancelled = Object.values(needs).some(({ result }) => result === 'cancelled');
-  const contexts = (): Contexts => ({ values, failed, cancelled });
-  if (!isDue(job.if, contexts()))
-    return { name, matrix, artifacts, result: 'skipped', actions, token, outputs: {} };
+  const { failed: hasFailed, cancelled: wasCancelled } = statusOf(place);
+  const before = { values: outer, failed: hasFailed, cancelled: wasCancelled };
+  const ended = { name, caller, matrix, artifacts, actions, token };
+  if (!isDue(job.if, before)) return { ...ended, result: 'skipped', outputs: {} };
 
-  failed = false;
+  for (const text of [job.name, job['runs-on'], job.container, job.concurrency?.group])
+    if (typeof text === 'string') evaluated(text, before);
+  const environment = filled(job.environment ?? '', before);
+  const ofEnvironment = environment === '' ? {} : run.environments?.[environment];
+  if (ofEnvironment === undefined) throw new Error(`There is no environment ${environment}`);
+  const values = {
+    ...outer,
+    github: { ...(outer as unknown as { github: object }).github, token },
+    runner: { temp },
+    secrets: { ...scope.secrets, ...ofEnvironment },
+    steps,
+  };
+  let failed = false;
   // A job that always runs does so after a cancel as well, with all of its steps.
-  cancelled = false;
-  const stepPlace = { workspace, temp, sha, token, artifacts };
+  let cancelled = false;
+  const contexts = (): Contexts => ({ values, failed, cancelled });
+  const stepPlace = { workspace, temp, sha: scope.sha, token, artifacts };
   for (const step of job.steps) {
-    if (!isDue(step.if, contexts())) continue;
+    const note = (outcome: string, outputs: Record<string, string> = {}) => {
+      if (step.id !== undefined) steps[step.id] = { outputs, outcome };
+    };
+    if (!isDue(step.if, contexts())) {
+      note('skipped');
+      continue;
+    }
     const given = Object.fromEntries(
       Object.entries(step.with ?? {}).map(([key, value]) => [key, filled(String(value), contexts())]),
     );
@@ -185,139 +251,16 @@ async function runJob(run: WorkflowRun, place: JobPlace): Promise<JobEnd> {
         cwd: workspace,
         env: { PATH: process.env.PATH, HOME: temp, ...run.env, ...env },
       });
+      note('success');
       continue;
     }
     const end = await runStep(run, step, given, stepPlace);
     if (end.action !== null) actions.push(end.action);
-    if (end.action !== null && run.cancel !== undefined && given.mode === undefined) cancelled = true;
-    const outcome = end.failed ? 'failure' : 'success';
-    if (step.id !== undefined) steps[step.id] = { outputs: end.outputs, outcome };
+    if (end.action !== null && run.cancel !== undefined && isOfModel(given)) cancelled = true;
+    note(end.failed ? 'failure' : 'success', end.outputs);
     failed ||= end.failed && step['continue-on-error'] !== true;
   }
   const outputs = Object.entries(job.outputs ?? {}).map(([key, text]) => [key, filled(text, contexts())]);
   const result = cancelled ? 'cancelled' : failed ? 'failure' : 'success';
-  return { name, matrix, artifacts, result, actions, token, outputs: Object.fromEntries(outputs) };
-}
-
-interface StepPlace {
-  readonly workspace: string;
-  readonly temp: string;
-  readonly sha: string;
-  readonly token: string;
-  readonly artifacts: string;
-}
-
-interface StepResult {
-  readonly failed: boolean;
-  readonly outputs: Record<string, string>;
-  readonly action: ActionEnd | null;
-}
-
-async function runStep(
-  run: WorkflowRun,
-  { uses = '', name }: WorkflowStep,
-  given: Record<string, string>,
-  place: StepPlace,
-): Promise<StepResult> {
-  const done = (outputs: Record<string, string> = {}, failed = false) => ({ failed, outputs, action: null });
-  const [action = ''] = uses.split('@');
-  switch (action) {
-    case 'actions/checkout':
-      await checkOut(run, given, place);
-      return done();
-    case 'actions/upload-artifact': {
-      const found = (given.path ?? '').split('\n').filter((path) => path !== '' && existsSync(path));
-      for (const path of found) {
-        mkdirSync(join(place.artifacts, given.name ?? ''), { recursive: true });
-        cpSync(path, join(place.artifacts, given.name ?? '', basename(path)));
-      }
-      const url = 'https://github.com/octo/shop/actions/runs/1/artifacts/1';
-      const isMissing = found.length === 0 && given['if-no-files-found'] !== 'ignore';
-      return done(found.length > 0 ? { 'artifact-id': '1', 'artifact-url': url } : {}, isMissing);
-    }
-    case 'actions/download-artifact': {
-      const from = join(place.artifacts, given.name ?? '');
-      if (!existsSync(from)) return done({}, true);
-      cpSync(from, given.path ?? '', { recursive: true });
-      return done();
-    }
-    case 'actions/create-github-app-token': {
-      const wanted = Object.entries(given).flatMap(([key, access]) =>
-        key.startsWith('permission-') ? [[key.slice('permission-'.length).replaceAll('-', '_'), access]] : [],
-      );
-      const permissions = Object.fromEntries(wanted);
-      const token = run.github.addToken({ kind: 'installation', login: 'shop-app[bot]', permissions });
-      return done({ token });
-    }
-    case 'actions/setup-node':
-      // It prints the versions of these, which start in the workspace.
-      for (const tool of ['node', 'npm', 'yarn'])
-        await execa(tool, ['--version'], { cwd: place.workspace, env: run.env ?? {}, reject: false });
-      return done();
-    case 'OWNER/patchsmith': {
-      const ended = await runPatchsmith(run, given, place);
-      return { failed: ended.exitCode !== 0, outputs: ended.outputs, action: ended };
-    }
-  }
-  throw new Error(`This step is not known here: ${name ?? uses}`);
-}
-
-/** As actions/checkout does: the branch of the event, or the commit that is asked for. */
-async function checkOut(
-  { github, repository }: WorkflowRun,
-  given: Record<string, string>,
-  place: StepPlace,
-): Promise<void> {
-  if (given['persist-credentials'] !== 'false') throw new Error('The checkout leaves its credentials behind');
-  const url = `${github.serverUrl}/${repository.fullName}.git`;
-  const basic = Buffer.from(`x-access-token:${place.token}`).toString('base64');
-  const header = ['-c', `http.extraHeader=Authorization: Basic ${basic}`];
-  const git = (...args: string[]) => execa('git', args, { cwd: place.workspace });
-  const depth = given['fetch-depth'] === '0' ? [] : ['--depth=1'];
-  await git('init', '--quiet');
-  await git('remote', 'add', 'origin', url);
-  const wanted = given.ref || repository.settings.defaultBranch;
-  // A commit, or the ref of a pull request, is checked out without a branch.
-  const isCommit = /^[0-9a-f]{40}$|^refs\//.test(wanted);
-  const refspec = isCommit
-    ? [`+${wanted}:refs/remotes/wanted`, '+refs/heads/*:refs/remotes/origin/*']
-    : [`+refs/heads/${wanted}:refs/remotes/origin/${wanted}`];
-  await git(...header, 'fetch', '--quiet', ...depth, 'origin', ...refspec);
-  if (isCommit) await git('checkout', '--quiet', '--detach', 'refs/remotes/wanted');
-  else await git('checkout', '--quiet', '-B', wanted, `refs/remotes/origin/${wanted}`);
-}
-
-function runPatchsmith(
-  run: WorkflowRun,
-  inputs: Record<string, string>,
-  place: StepPlace,
-): Promise<ActionEnd> {
-  const { github, repository, event, actor, env = {} } = run;
-  const { settings, fullName } = repository;
-  const during = inputs.mode === undefined ? (run.cancel ?? run.timeLimit) : undefined;
-  return runAction({
-    workspace: place.workspace,
-    token: place.token,
-    inputs,
-    event: event.payload,
-    ...(run.built === true ? { built: true } : {}),
-    ...(during === undefined ? {} : { during }),
-    ...(run.kill?.mode === (inputs.mode ?? 'run') ? { during: run.kill.at } : {}),
-    env: {
-      RUNNER_TEMP: place.temp,
-      GITHUB_API_URL: github.url,
-      GITHUB_SERVER_URL: github.serverUrl,
-      GITHUB_REPOSITORY: fullName,
-      GITHUB_REPOSITORY_OWNER: fullName.split('/')[0] ?? '',
-      GITHUB_EVENT_NAME: event.name,
-      GITHUB_SHA: place.sha,
-      GITHUB_REF: `refs/heads/${settings.defaultBranch}`,
-      GITHUB_REF_NAME: settings.defaultBranch,
-      GITHUB_ACTOR: actor,
-      GITHUB_TRIGGERING_ACTOR: actor,
-      GITHUB_RUN_ID: '4711',
-      GITHUB_RUN_ATTEMPT: '1',
-      ...env,
-    },
-  });
+  return { ...ended, result, outputs: Object.fromEntries(outputs) };
 }
