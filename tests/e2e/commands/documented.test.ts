@@ -79,12 +79,13 @@ describe('of the commands that are shown,', () => {
   /** In the place of which a reader writes something. */
   const STAND_INS: Readonly<Record<string, string>> = {
     ...{ '[RUN]': 'RUN', 'RUN/attempts/2': 'RUN', '[PATH]': 'a.txt', '[--open]': '--open' },
-    ...{ COMMAND: 'run', CODE: 'ERR_NO_TASK', NAME: 'comment', '../work': '.' },
+    ...{ COMMAND: 'run', CODE: 'ERR_NO_TASK', NAME: 'plans', '../work': '.' },
+    'corp/patchsmith@COMMIT': `corp/patchsmith@${'1'.repeat(40)}`,
   };
 
-  /** What is not here: keys, a token, the vendors, and a run that has stopped. */
+  /** What is not here: keys, a token, a release, the vendors, and a run that has stopped. */
   const LACKS =
-    /\[ERR_(?:NO_KEY|NO_TOKEN|NO_REPOSITORY_NAME|NOT_RESUMABLE|PROVIDER_\w+|LIMIT_\w+|GITHUB_\w+)\]|blocked \(exit 5\)|deadline \(exit 124\)/;
+    /\[ERR_(?:NO_KEY|NO_RELEASE|NO_TOKEN|NO_REPOSITORY_NAME|NOT_RESUMABLE|PROVIDER_\w+|LIMIT_\w+|GITHUB_\w+)\]|blocked \(exit 5\)|deadline \(exit 124\)/;
 
   /** The name of a command in a sentence is no command line. The demo has tests of its own. */
   function typed(args: readonly string[]): string[] {
