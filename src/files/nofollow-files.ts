@@ -33,7 +33,7 @@ export function readFile(
   root: string,
   path: RepoPath,
   maxBytes: number,
-): { status: 'ok'; bytes: Buffer; mode: '100644' | '100755' } | (FileFailure & { beginning?: Buffer }) {
+): { status: 'ok'; bytes: Buffer } | (FileFailure & { beginning?: Buffer }) {
   return inParent(root, path, 'existing', (place) => {
     const step = openNamedPlace(place);
     if (step === null) return fileFailure('not_found', describeMissing(place));
@@ -43,9 +43,9 @@ export function readFile(
       if (!step.stat.isFile()) return notRegular(place, step.stat);
       // The very inode that was examined; non-blocking, in case a file system gives it odd semantics.
       file = openSync(through(step.descriptor), constants.O_RDONLY | constants.O_NONBLOCK);
-      const { size, mode } = fstatSync(file);
+      const { size } = fstatSync(file);
       const bytes = readUpTo(file, size, maxBytes);
-      if (bytes !== null) return { status: 'ok', bytes, mode: mode & 0o100 ? '100755' : '100644' };
+      if (bytes !== null) return { status: 'ok', bytes };
       const buffer = Buffer.allocUnsafe(BEGINNING_BYTES);
       const beginning = buffer.subarray(0, readSync(file, buffer, 0, buffer.length, 0));
       const message = `${JSON.stringify(path)} has ${formatNumber(size)} bytes; files over ${formatNumber(maxBytes)} bytes are not read whole.`;

@@ -3,20 +3,18 @@
  * request, a fresh checkout of the base with the run's changes.
  */
 
-import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PathChange } from '../../domain/changes/change.ts';
-import type { RepoPath } from '../../domain/changes/path.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import type { BaseRevision } from '../../domain/run/events.ts';
 import { decodeNames } from '../../files/names.ts';
-import { readFile } from '../../files/nofollow-files.ts';
 import { fileSystemTime } from '../../files/stat.ts';
 import { Breath, until } from '../../files/time-limit.ts';
-import { lookAt, viewing } from '../../files/tree-view.ts';
+import { lookAt } from '../../files/tree-view.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { runGit } from '../../git/git.ts';
+import { stateOnDisk } from '../../git/store/state-on-disk.ts';
 import { ScratchIndex } from '../../git/store/trees.ts';
 import { checkoutSteps, gitIn, inTurn, leftOut, packTree, startSettings } from './kept/base-copy.ts';
 import { hideSubmodules, makeGitDir } from './sandbox-git-dir.ts';
@@ -144,14 +142,10 @@ async function contentsOf(root: string, paths: readonly string[]): Promise<Map<s
 }
 
 async function contentOf(root: string, path: string, breath: Breath): Promise<string> {
-  const { look, link } = viewing(root, (view) => ({ look: view.lookAt(path), link: view.readLink(path) }));
+  const now = await stateOnDisk(root, path, 'sha256', MAX_BYTES);
+  await breath.after(1, now.status === 'file' ? now.state.size : 0);
+  if (now.status === 'file') return `${now.state.mode} ${now.state.blob}`;
+  const look = lookAt(root, path);
   if (look.status !== 'seen') return look.status;
-  const { kind, executable, ctimeNs } = look.stat;
-  if (link.status === 'seen') return `link ${link.target.toString('hex')}`;
-  if (kind !== 'file') return kind;
-  const read = readFile(root, path as RepoPath, MAX_BYTES);
-  const bytes = read.status === 'ok' ? read.bytes : null;
-  await breath.after(1, bytes?.length);
-  const held = bytes === null ? `since ${ctimeNs}` : createHash('sha256').update(bytes).digest('hex');
-  return `${executable ? 'program' : 'file'} ${held}`;
+  return look.stat.kind === 'file' ? `since ${look.stat.ctimeNs}` : look.stat.kind;
 }

@@ -8,6 +8,7 @@ import { readFile, writeFile } from '../../files/nofollow-files.ts';
 import { textOf } from '../../files/regular-file.ts';
 import { lookAt } from '../../files/tree-view.ts';
 import { blobId } from '../../git/store/object-store.ts';
+import { stateOnDisk } from '../../git/store/state-on-disk.ts';
 import type { Workspace } from '../../ports/workspace.ts';
 import { searchFiles } from './search/search.ts';
 import type { WorkTree } from './tree/work-tree.ts';
@@ -29,10 +30,9 @@ export function workTreeFiles(
   objectFormat: BaseRevision['objectFormat'],
 ): Pick<Workspace, 'readFile' | 'writeFile' | 'listFiles' | 'search'> {
   /** Nothing is known about an ignored file until it is read. */
-  const unknownState = (path: RepoPath): FileState | null => {
-    const read = readFile(root, path, MAX_READ_BYTES);
-    if (read.status === 'failed') return null;
-    return { mode: read.mode, blob: blobId(read.bytes, objectFormat), size: read.bytes.length };
+  const unknownState = async (path: RepoPath): Promise<FileState | null> => {
+    const now = await stateOnDisk(root, path, objectFormat, MAX_READ_BYTES);
+    return now.status === 'file' ? now.state : null;
   };
   const listFiles: Workspace['listFiles'] = async (path, glob) => {
     const missing = whyMissing(root, path);
@@ -64,7 +64,7 @@ export function workTreeFiles(
         return { status: 'failed', reason: 'path_refused', message };
       }
       keepBeginning(shadowDir);
-      const before = (await tree.statesOf([path])).get(path) ?? unknownState(path);
+      const before = (await tree.statesOf([path])).get(path) ?? (await unknownState(path));
       const written = writeFile(root, path, bytes);
       if (written.status === 'failed') return written;
       const ignored = !(await tree.isVisible(path));

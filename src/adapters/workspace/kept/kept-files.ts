@@ -12,13 +12,14 @@ import { type Failed, failed } from '../../../domain/failed.ts';
 import { FILLED_FOLDERS } from '../../../domain/packages/managers.ts';
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
 import { sentence } from '../../../domain/text/words.ts';
-import { chunksOf, openRegular, openRegularIn, readUpTo } from '../../../files/opened-file.ts';
+import { openRegularIn, readUpTo } from '../../../files/opened-file.ts';
 import { readRegularFile } from '../../../files/regular-file.ts';
 import { replaceFile } from '../../../files/replace-file.ts';
 import { invisible } from '../../../files/stat.ts';
 import { Breath } from '../../../files/time-limit.ts';
-import { lookAt, type TreeView, viewing } from '../../../files/tree-view.ts';
-import { blobId, blobIdOfChunks, type ObjectFormat } from '../../../git/store/object-store.ts';
+import { type TreeView, viewing } from '../../../files/tree-view.ts';
+import { blobId, type ObjectFormat } from '../../../git/store/object-store.ts';
+import { type StateOnDisk, stateOnDisk } from '../../../git/store/state-on-disk.ts';
 
 const MIB = 1024 * 1024;
 /** Larger ignored files are not kept. */
@@ -181,14 +182,10 @@ export async function settleFiles(
   const files: KeptFile[] = [];
   let differing = 0;
   for (const file of kept.files) {
-    const look = lookAt(root, file.path);
-    const now = viewing(root, (view) => readSmall(view, file.path));
-    await breath.after(1, now?.bytes.length);
-    const after = now && { mode: now.mode, blob: blobId(now.bytes, format), size: now.bytes.length };
-    if (!sameState(file.before, after)) differing += 1;
-    // A file that is large now, or cannot be read, is in a state that is not known.
-    const isUnknown = look.status === 'unreadable' || (look.status === 'seen' && look.stat.kind === 'file');
-    files.push({ ...file, after: after === null && isUnknown ? undefined : after });
+    const after = known(await stateOnDisk(root, file.path, format, MAX_KEPT_BYTES));
+    await breath.after(1, after?.size);
+    if (after === undefined || !sameState(file.before, after)) differing += 1;
+    files.push({ ...file, after });
   }
   const write = (over: readonly FileOverLimit[]) =>
     replaceFile(fileOf(shadowDir), JSON.stringify({ root, files, unkept, over }));
@@ -212,26 +209,17 @@ async function statesAfter(
   let unread = MOST_HASHED;
   const found: FileOverLimit[] = [];
   for (const { path, before } of files) {
-    const opening = openRegular(root, path);
-    if (opening.status !== 'open') {
-      found.push({ path, before, ...(opening.status === 'absent' ? { after: null } : {}) });
-      continue;
-    }
-    const { descriptor, stat } = opening.file;
-    try {
-      if (stat.size > unread) {
-        found.push({ path, before });
-        continue;
-      }
-      unread -= stat.size;
-      const blob = await blobIdOfChunks(chunksOf(opening.file), stat.size, format);
-      const mode = stat.executable ? ('100755' as const) : ('100644' as const);
-      found.push({ path, before, after: { mode, blob, size: stat.size } });
-    } finally {
-      closeSync(descriptor);
-    }
+    const after = known(await stateOnDisk(root, path, format, unread));
+    unread -= after?.size ?? 0;
+    found.push({ path, before, after });
   }
   return found;
+}
+
+/** Undefined for a state that is not known. */
+function known(now: StateOnDisk): FileState | null | undefined {
+  if (now.status === 'file') return now.state;
+  return now.status === 'none' ? null : undefined;
 }
 
 /** What was kept of this work tree; `unkept` are those that have changed. Anyone may have written it. */

@@ -7,13 +7,14 @@ import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import { type FileFailure, fileFailure, hasCode } from '../../../files/failures.ts';
 import { below, inParent, openNamedPlace, type Place } from '../../../files/nofollow.ts';
 import { writeFile } from '../../../files/nofollow-files.ts';
-import { chunksOf, openRegular, readWhole } from '../../../files/opened-file.ts';
+import { chunksOf, openRegular } from '../../../files/opened-file.ts';
 import type { FileStat } from '../../../files/stat.ts';
 import { Breath, checkTime } from '../../../files/time-limit.ts';
 import { lookAt, viewing } from '../../../files/tree-view.ts';
-import { isLfsPointer, lfsPointer, sha256OfChunks } from '../../../git/lfs-pointer.ts';
+import { lfsPointer, sha256OfChunks } from '../../../git/lfs-pointer.ts';
 import { KeptBlobs, type KeptContent, MAX_HELD } from '../../../git/store/blobs.ts';
-import { blobId, blobIdOfChunks, type ObjectFormat } from '../../../git/store/object-store.ts';
+import { blobId, type ObjectFormat } from '../../../git/store/object-store.ts';
+import { stateOnDisk } from '../../../git/store/state-on-disk.ts';
 import { readRunStart } from '../unwalked/run-start.ts';
 
 /** Restores files to recorded states. */
@@ -74,10 +75,7 @@ export async function openRestorer({
     readAhead: (states) => blobs.readAhead(states),
     async stateAmong(path, states) {
       await breath.after(1);
-      const among = async () => {
-        for (const state of states) if (await isIn(root, path, state, { blobs, format })) return state;
-        return undefined;
-      };
+      const among = () => stateOf(path, states, { root, blobs, format });
       const state = await among();
       return state === undefined && closed.open(path, 'look') ? among() : state;
     },
@@ -123,44 +121,42 @@ async function guarded(
 }
 
 interface KeptContents {
+  readonly root: string;
   readonly blobs: KeptBlobs;
   readonly format: ObjectFormat;
 }
 
-async function isIn(root: string, path: string, state: FileState | null, contents: KeptContents) {
-  const look = lookAt(root, path);
-  if (look.status === 'unreadable') return false;
-  // If there is a folder in the path's place, its files appear as changes of their own; pipes and the like do not.
-  if (look.status === 'absent' || look.stat.kind === 'folder' || look.stat.kind === 'special')
-    return state === null || (await contents.blobs.heldBy(state)).status === 'no_file';
-  if (state === null || (look.stat.kind === 'link') !== (state.mode === '120000')) return false;
-  if (look.stat.kind === 'link') {
-    const link = viewing(root, (view) => view.readLink(path));
-    return link.status === 'seen' && blobId(link.target, contents.format) === state.blob;
+/** The one of the states that the path is in. If there is a folder, its files appear as changes of their own. */
+async function stateOf(path: string, states: readonly (FileState | null)[], contents: KeptContents) {
+  const { root, blobs, format } = contents;
+  const maxBytes = Math.max(0, ...states.map((state) => state?.size ?? 0));
+  const now = await stateOnDisk(root, path, format, maxBytes);
+  if (now.status === 'unknown') return undefined;
+  for (const state of states) {
+    const isIt =
+      now.status === 'file'
+        ? state !== null && (await isSame(path, { now: now.state, state }, contents))
+        : state === null || (await blobs.heldBy(state)).status === 'no_file';
+    if (isIt) return state;
   }
-  if (look.stat.kind !== 'file' || look.stat.size !== state.size) return false;
-  if (look.stat.executable !== (state.mode === '100755')) return false;
-  return holds(root, path, state, contents);
+  return undefined;
 }
 
-async function holds(
-  root: string,
+async function isSame(
   path: string,
-  state: FileState,
-  { blobs, format }: KeptContents,
+  { now, state }: { now: FileState; state: FileState },
+  { root, blobs, format }: KeptContents,
 ): Promise<boolean> {
+  if (now.mode !== state.mode || now.size !== state.size) return false;
+  if (now.blob === (state.raw ?? state.blob)) return true;
+  if (state.raw !== undefined || now.size > MAX_HELD || now.mode === '120000') return false;
+  const held = await blobs.heldBy(state);
+  if (held.status === 'bytes') return blobId(held.bytes, format) === now.blob;
   const opening = openRegular(root, path);
   if (opening.status !== 'open') return false;
   try {
-    const { size } = opening.file.stat;
-    const id = await blobIdOfChunks(chunksOf(opening.file), size, format);
-    if (id === (state.raw ?? state.blob)) return true;
-    if (state.raw !== undefined || size > MAX_HELD) return false;
-    const bytes = readWhole(opening.file);
-    const held = await blobs.heldBy(state);
-    if (held.status === 'bytes') return held.bytes.equals(bytes);
-    const pointer = lfsPointer(await sha256OfChunks(chunksOf(opening.file)), bytes.length);
-    return !isLfsPointer(bytes) && blobId(pointer, format) === state.blob;
+    const pointer = lfsPointer(await sha256OfChunks(chunksOf(opening.file)), now.size);
+    return blobId(pointer, format) === state.blob;
   } finally {
     closeSync(opening.file.descriptor);
   }
