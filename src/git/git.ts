@@ -119,6 +119,24 @@ export async function runGit(call: GitCall): Promise<Buffer> {
   return answer.stdout;
 }
 
+/** `askGit` about a git dir alone. */
+export function askIn(
+  gitDir: string,
+  args: readonly string[],
+  more: Omit<GitCall, 'cwd' | 'args'> = {},
+): Promise<GitAnswer> {
+  return askGit({ cwd: gitDir, args: [`--git-dir=${gitDir}`, ...args], ...more });
+}
+
+/** `runGit` about a git dir alone. */
+export function runIn(
+  gitDir: string,
+  args: readonly string[],
+  more: Omit<GitCall, 'cwd' | 'args'> = {},
+): Promise<Buffer> {
+  return runGit({ cwd: gitDir, args: [`--git-dir=${gitDir}`, ...args], ...more });
+}
+
 /** Absolute path of git, searched for in fixed folders only; null if it is in none of them. */
 export function findGit(): string | null {
   for (const folder of PROGRAM_FOLDERS) {

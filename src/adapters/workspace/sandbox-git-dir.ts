@@ -7,7 +7,7 @@ import { existsSync, lstatSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeNames } from '../../files/names.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
-import { runGit } from '../../git/git.ts';
+import { runGit, runIn } from '../../git/git.ts';
 import { copyIfThere } from '../../git/repository-file.ts';
 import { makeRepository } from '../../git/store/bare-repository.ts';
 import type { CoreSettings } from '../../git/user-settings.ts';
@@ -61,11 +61,7 @@ export async function makeGitDir(checkout: Checkout, gitDir: string, settings: C
 export async function hideSubmodules(gitDir: string, paths: readonly string[]): Promise<void> {
   const index = join(gitDir, 'index');
   const { mtimeNs } = statSync(index, { bigint: true });
-  await runGit({
-    cwd: gitDir,
-    args: [`--git-dir=${gitDir}`, 'update-index', '-z', '--skip-worktree', '--stdin'],
-    input: encodeNames(paths),
-  });
+  await runIn(gitDir, ['update-index', '-z', '--skip-worktree', '--stdin'], { input: encodeNames(paths) });
   setMtime(index, mtimeNs);
 }
 

@@ -13,7 +13,7 @@ import { fileSystemTime } from '../../files/stat.ts';
 import { Breath, until } from '../../files/time-limit.ts';
 import { lookAt } from '../../files/tree-view.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
-import { runGit } from '../../git/git.ts';
+import { runIn } from '../../git/git.ts';
 import { stateOnDisk } from '../../git/store/state-on-disk.ts';
 import { ScratchIndex } from '../../git/store/trees.ts';
 import { checkoutSteps, gitIn, inTurn, leftOut, packTree, startSettings } from './kept/base-copy.ts';
@@ -34,7 +34,7 @@ export interface RunPlaces {
 export async function makeVerifyGit({ checkout, shadowDir }: RunPlaces, gitDir: string): Promise<void> {
   await makeGitDir(checkout, gitDir, startSettings(shadowDir));
   if (!copyIndex(shadowDir, gitDir, 'index', START_INDEX)) return;
-  const listed = await runGit({ cwd: gitDir, args: [`--git-dir=${gitDir}`, 'ls-files', '--stage', '-z'] });
+  const listed = await runIn(gitDir, ['ls-files', '--stage', '-z']);
   const submodules = pathsOf(listed, true);
   if (submodules.length > 0) await hideSubmodules(gitDir, submodules);
 }

@@ -5,7 +5,7 @@ import type { CleanMerge } from '../../adapters/github/branch.ts';
 import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import { firstUnits } from '../../domain/text/shorten.ts';
 import { formatNumber } from '../../domain/text/words.ts';
-import { askGit } from '../../git/git.ts';
+import { askIn } from '../../git/git.ts';
 import { makeRepository } from '../../git/store/bare-repository.ts';
 import { cleanTree, type MergedTrees, mergeTrees } from '../../git/store/merge-trees.ts';
 import type { UserEnvironment } from '../../git/user-settings.ts';
@@ -34,7 +34,7 @@ export async function openBesideCheckout(
   const gitDir = join(folder, 'beside.git');
   const core = { bare: true, logAllRefUpdates: false };
   makeRepository({ gitDir, objectFormat: 'sha1', alternate, head: 'ref: refs/heads/none', core });
-  const git = (args: readonly string[]) => askGit({ cwd: gitDir, args: [`--git-dir=${gitDir}`, ...args] });
+  const git = (args: readonly string[]) => askIn(gitDir, args);
   const mergeBase = async (one: string, other: string) => {
     const { exitCode, stdout } = await git(['merge-base', one, other]);
     return exitCode === 0 ? stdout.toString('latin1').trim() : null;

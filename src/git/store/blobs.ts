@@ -2,7 +2,7 @@
 
 import type { FileState } from '../../domain/changes/change.ts';
 import { formatNumber } from '../../domain/text/words.ts';
-import { runGit } from '../git.ts';
+import { runIn } from '../git.ts';
 import type { ObjectFormat } from './object-store.ts';
 
 /** Bytes of the contents that are there, in this store or one that it reads from. */
@@ -49,7 +49,7 @@ export async function readBlobs(
 
 function askFor(gitDir: string, batch: string, ids: readonly string[]): Promise<Buffer> {
   const input = Buffer.from(ids.map((id) => `${id}\n`).join(''));
-  return runGit({ cwd: gitDir, args: [`--git-dir=${gitDir}`, 'cat-file', batch], input });
+  return runIn(gitDir, ['cat-file', batch], { input });
 }
 
 /** What a file contained: its bytes, no file at all (a path left out of a sparse checkout), or why that is unknown. */
@@ -107,8 +107,7 @@ export class KeptBlobs {
   }
 
   async objectFormat(): Promise<ObjectFormat> {
-    const args = [`--git-dir=${this.#shadowDir}`, 'rev-parse', '--show-object-format'];
-    const format = await runGit({ cwd: this.#shadowDir, args });
+    const format = await runIn(this.#shadowDir, ['rev-parse', '--show-object-format']);
     return format.toString('latin1').trim() === 'sha256' ? 'sha256' : 'sha1';
   }
 

@@ -3,7 +3,7 @@
 import { type Failed, failed } from '../../domain/failed.ts';
 import { type Conflict, SIDES } from '../../domain/github/conflict.ts';
 import { decodeName } from '../../files/names.ts';
-import { askGit, type GitAnswer, type GitCall, OWN_IDENTITY } from '../git.ts';
+import { askIn, type GitAnswer, type GitCall, OWN_IDENTITY } from '../git.ts';
 
 /** Trees or commits that the repository has. */
 export interface TreesToMerge {
@@ -28,12 +28,7 @@ export async function mergeTrees(
   network: Pick<GitCall, 'env' | 'signal'> = {},
 ): Promise<MergedTrees> {
   const git = (args: readonly string[]): Promise<GitAnswer> =>
-    askGit({
-      cwd: gitDir,
-      args: [`--git-dir=${gitDir}`, ...args],
-      ...network,
-      env: { ...network.env, ...OWN_IDENTITY },
-    });
+    askIn(gitDir, args, { ...network, env: { ...network.env, ...OWN_IDENTITY } });
   const answers: GitAnswer[] = [];
   const run = async (args: readonly string[]): Promise<string> => {
     const answer = await git(args);

@@ -2,7 +2,7 @@
 
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { askGit } from '../git.ts';
+import { askIn } from '../git.ts';
 import type { TreeEdit } from './trees.ts';
 
 /** A commit on top of the one before. */
@@ -21,9 +21,7 @@ const REF = 'refs/patchsmith/run';
  */
 export async function writeHistory(gitDir: string, commits: readonly NewCommit[]): Promise<string[] | null> {
   rmSync(join(gitDir, 'refs/patchsmith'), { recursive: true, force: true });
-  const imported = await askGit({
-    cwd: gitDir,
-    args: [`--git-dir=${gitDir}`, '-c', 'fastimport.unpackLimit=0', 'fast-import', '--quiet'],
+  const imported = await askIn(gitDir, ['-c', 'fastimport.unpackLimit=0', 'fast-import', '--quiet'], {
     input: Buffer.from(commits.map(importedAs).join('')),
   });
   if (imported.exitCode === 0) return imported.stdout.toString('latin1').match(/^[0-9a-f]+$/gm) ?? [];
@@ -58,10 +56,7 @@ async function blame(
   revisions: readonly string[],
   path: string,
 ): Promise<BlamedLines[] | null> {
-  const { exitCode, stdout } = await askGit({
-    cwd: gitDir,
-    args: [`--git-dir=${gitDir}`, ...BLAME, ...revisions, '--', nameInHistory(path)],
-  });
+  const { exitCode, stdout } = await askIn(gitDir, [...BLAME, ...revisions, '--', nameInHistory(path)]);
   if (exitCode !== 0) return null;
   // Every other line begins with a word.
   return [...stdout.toString('latin1').matchAll(/^([0-9a-f]{40,}) \d+ (\d+) (\d+)$/gm)].map(

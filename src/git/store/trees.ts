@@ -4,7 +4,7 @@ import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileMode, FileState } from '../../domain/changes/change.ts';
 import { decodeName, decodeNames, encodeName } from '../../files/names.ts';
-import { askGit, type GitAnswer, runGit } from '../git.ts';
+import { askIn, type GitAnswer, runIn } from '../git.ts';
 import { sizesOf } from './blobs.ts';
 import type { ObjectFormat } from './object-store.ts';
 
@@ -48,13 +48,13 @@ export class ScratchIndex {
 
   async readTree(tree: string): Promise<void> {
     this.#nullId = '0'.repeat(tree.length);
-    await runGit(this.#call(['read-tree', tree]));
+    await this.#run(['read-tree', tree]);
   }
 
   /** The tree of the index with these edits. */
   async editedTree(edits: readonly TreeEdit[]): Promise<string> {
-    if (edits.length > 0) await runGit({ ...this.#call(UPDATE), input: this.#records(edits) });
-    return idIn(await runGit(this.#call(WRITE)));
+    if (edits.length > 0) await this.#run(UPDATE, this.#records(edits));
+    return idIn(await this.#run(WRITE));
   }
 
   /** Deletions come first, so that a file can replace a folder and a folder a file. */
@@ -69,12 +69,12 @@ export class ScratchIndex {
    * tree; null if git refused.
    */
   async appliedTree(patch: Uint8Array): Promise<GitAnswer & { tree: string | null }> {
-    const answer = await askGit({ ...this.#call(APPLY), input: patch });
-    return { ...answer, tree: answer.exitCode === 0 ? idIn(await runGit(this.#call(WRITE))) : null };
+    const answer = await askIn(this.#shadowDir, APPLY, { env: this.#env, input: patch });
+    return { ...answer, tree: answer.exitCode === 0 ? idIn(await this.#run(WRITE)) : null };
   }
 
-  #call(args: readonly string[]) {
-    return { cwd: this.#shadowDir, args: [`--git-dir=${this.#shadowDir}`, ...args], env: this.#env };
+  #run(args: readonly string[], input?: Buffer): Promise<Buffer> {
+    return runIn(this.#shadowDir, args, { env: this.#env, ...(input && { input }) });
   }
 }
 
@@ -97,10 +97,7 @@ export interface ListedPath {
 
 /** `tree` may be a commit. Null if the repository does not contain it, or one of its folders. */
 export async function treeEntries(gitDir: string, tree: string): Promise<ListedPath[] | null> {
-  const listed = await askGit({
-    cwd: gitDir,
-    args: [`--git-dir=${gitDir}`, 'ls-tree', '-r', '-z', '--full-tree', tree],
-  });
+  const listed = await askIn(gitDir, ['ls-tree', '-r', '-z', '--full-tree', tree]);
   if (listed.exitCode !== 0) return null;
   return [...listed.stdout.toString('latin1').matchAll(ENTRY)].map(([, mode, id = '', path = '']) => ({
     path: decodeName(Buffer.from(path, 'latin1')),
@@ -125,11 +122,7 @@ export async function listTree(shadowDir: string, tree: string): Promise<Map<str
 
 /** All paths of a tree: files, links and submodules. Throws if the repository does not contain it. */
 export async function pathsOfTree(shadowDir: string, tree: string): Promise<string[]> {
-  const listed = await runGit({
-    cwd: shadowDir,
-    args: [`--git-dir=${shadowDir}`, 'ls-tree', '-r', '-z', '--full-tree', '--name-only', tree],
-  });
-  return decodeNames(listed);
+  return decodeNames(await runIn(shadowDir, ['ls-tree', '-r', '-z', '--full-tree', '--name-only', tree]));
 }
 
 /** One path in two trees; null where a tree has none. */
@@ -142,7 +135,7 @@ export interface TreeDifference {
 /** `from` and `to` are trees or commits that the repository has. Renames are a deletion and an addition. */
 export async function treeDifferences(gitDir: string, from: string, to: string): Promise<TreeDifference[]> {
   const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', '--no-abbrev', '--ignore-submodules=none'];
-  return readDifferences(await runGit({ cwd: gitDir, args: [`--git-dir=${gitDir}`, ...args, from, to] }));
+  return readDifferences(await runIn(gitDir, [...args, from, to]));
 }
 
 /** Parses what `--raw -z --no-abbrev --no-renames` prints. */

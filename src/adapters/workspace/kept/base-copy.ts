@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { BaseRevision } from '../../../domain/run/events.ts';
 import { sentence } from '../../../domain/text/words.ts';
 import { readRegularFile } from '../../../files/regular-file.ts';
-import { askGit, type GitAnswer, OWN_IDENTITY, runGit } from '../../../git/git.ts';
+import { askGit, askIn, type GitAnswer, OWN_IDENTITY, runIn } from '../../../git/git.ts';
 import { makeRepository } from '../../../git/store/bare-repository.ts';
 import type { CoreSettings } from '../../../git/user-settings.ts';
 
@@ -28,10 +28,9 @@ export async function pack(
   ids: readonly string[],
   options: readonly string[] = [],
 ): Promise<string | null> {
-  const packed = await askGit({
-    cwd: shadowDir,
-    args: [`--git-dir=${shadowDir}`, ...PACK, ...options, join(intoGitDir, 'objects/pack/pack')],
-    input: Buffer.from(ids.map((id) => `${id}\n`).join('')),
+  const input = Buffer.from(ids.map((id) => `${id}\n`).join(''));
+  const packed = await askIn(shadowDir, [...PACK, ...options, join(intoGitDir, 'objects/pack/pack')], {
+    input,
   });
   return packed.exitCode === 0 ? null : packed.stderr || 'git did not say why';
 }
@@ -135,8 +134,7 @@ export async function inTurn(
 async function whyCorrupt(gitDir: string): Promise<string | null> {
   const packs = join(gitDir, 'objects/pack');
   const names = readdirSync(packs).filter((name) => name.endsWith('.idx'));
-  const args = [`--git-dir=${gitDir}`, 'verify-pack', ...names.map((name) => join(packs, name))];
-  const answer = await askGit({ cwd: gitDir, args });
+  const answer = await askIn(gitDir, ['verify-pack', ...names.map((name) => join(packs, name))]);
   return answer.exitCode === 0 ? null : answer.stderr || 'git verify-pack gave no reason';
 }
 
@@ -156,11 +154,7 @@ export function startSettings(shadowDir: string): CoreSettings {
 export async function leftOut(shadowDir: string, objectsGitDir: string): Promise<Buffer> {
   const kept = join(shadowDir, 'start.index');
   if (!existsSync(kept)) return Buffer.alloc(0);
-  const listed = await runGit({
-    cwd: objectsGitDir,
-    args: [`--git-dir=${objectsGitDir}`, 'ls-files', '-t', '-z'],
-    env: { GIT_INDEX_FILE: kept },
-  });
+  const listed = await runIn(objectsGitDir, ['ls-files', '-t', '-z'], { env: { GIT_INDEX_FILE: kept } });
   const skipped = listed
     .toString('latin1')
     .split('\0')

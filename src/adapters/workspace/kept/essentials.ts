@@ -4,7 +4,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PathChange } from '../../../domain/changes/change.ts';
 import type { BaseRevision } from '../../../domain/run/events.ts';
-import { runGit } from '../../../git/git.ts';
+import { runIn } from '../../../git/git.ts';
 import { sizesOf } from '../../../git/store/blobs.ts';
 import { pack } from './base-copy.ts';
 import { committedTree, uncommittedFiles, withinBounds } from './uncommitted.ts';
@@ -72,7 +72,7 @@ async function smallOf(shadowDir: string, ids: readonly string[]): Promise<strin
 /** The trees that the commit does not have. */
 async function treesOf(shadowDir: string, tree: string, committed: string): Promise<string[]> {
   const args = ['rev-list', '--objects', '--no-object-names', '--filter=blob:none', tree, `^${committed}`];
-  const listed = await runGit({ cwd: shadowDir, args: [`--git-dir=${shadowDir}`, ...args] });
+  const listed = await runIn(shadowDir, args);
   return listed
     .toString('latin1')
     .split('\n')

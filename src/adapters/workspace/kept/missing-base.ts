@@ -5,7 +5,7 @@ import { parseRepoPath } from '../../../domain/changes/path.ts';
 import { decodeNames } from '../../../files/names.ts';
 import { chunksOf, openRegular } from '../../../files/opened-file.ts';
 import { viewing } from '../../../files/tree-view.ts';
-import { askGit } from '../../../git/git.ts';
+import { askIn } from '../../../git/git.ts';
 import { type ObjectFormat, ObjectStore } from '../../../git/store/object-store.ts';
 import { treeEntries } from '../../../git/store/trees.ts';
 import { leftOut } from './base-copy.ts';
@@ -36,7 +36,7 @@ export async function completeBase({
   root,
 }: IncompleteBase): Promise<CompletedBase> {
   const args = ['rev-list', '--objects', '--no-object-names', '--missing=print', tree];
-  const walked = await askGit({ cwd: objectsGitDir, args: [`--git-dir=${objectsGitDir}`, ...args] });
+  const walked = await askIn(objectsGitDir, args);
   if (walked.exitCode !== 0) return { status: 'tree' };
   const missing = new Set(
     [...walked.stdout.toString('latin1').matchAll(/^\?([0-9a-f]+)/gm)].map(([, id = '']) => id),

@@ -3,7 +3,7 @@
 import type { FileState, PathChange } from '../../../domain/changes/change.ts';
 import type { BaseRevision } from '../../../domain/run/events.ts';
 import type { Checkout } from '../../../git/checkout-layout.ts';
-import { askGit } from '../../../git/git.ts';
+import { askIn } from '../../../git/git.ts';
 import { EMPTY_TREE } from '../../../git/revision.ts';
 import { sizesOf } from '../../../git/store/blobs.ts';
 import { ScratchIndex, type TreeEdit, treeDifferences } from '../../../git/store/trees.ts';
@@ -34,8 +34,7 @@ export async function committedTree(
   base: Pick<BaseRevision, 'commit' | 'objectFormat'>,
 ): Promise<string | null> {
   if (base.commit === null) return EMPTY_TREE[base.objectFormat];
-  const args = [`--git-dir=${shadowDir}`, 'rev-parse', '--verify', '--quiet', `${base.commit}^{tree}`];
-  const answer = await askGit({ cwd: shadowDir, args });
+  const answer = await askIn(shadowDir, ['rev-parse', '--verify', '--quiet', `${base.commit}^{tree}`]);
   return answer.exitCode === 0 ? answer.stdout.toString('latin1').trim() : null;
 }
 

@@ -6,7 +6,7 @@ import { repositoriesInTree } from '../../../domain/review/git-folder.ts';
 import type { BaseRevision } from '../../../domain/run/events.ts';
 import { sha256Of } from '../../../files/hash.ts';
 import { decodeName } from '../../../files/names.ts';
-import { askGit } from '../../../git/git.ts';
+import { askIn } from '../../../git/git.ts';
 import { pathsOfTree, ScratchIndex } from '../../../git/store/trees.ts';
 import type { PatchResult, ProvenPatch } from '../../../ports/workspace.ts';
 
@@ -75,8 +75,8 @@ async function prove(
   renames: string,
   proof: Proof,
 ): Promise<PatchResult> {
-  const args = [`--git-dir=${shadowDir}`, ...DIFF, renames, '--raw', '--numstat', ...TEXT, baseTree, tree];
-  const [diff] = await Promise.all([askGit({ cwd: shadowDir, args }), proof.isRead]);
+  const args = [...DIFF, renames, '--raw', '--numstat', ...TEXT, baseTree, tree];
+  const [diff] = await Promise.all([askIn(shadowDir, args), proof.isRead]);
   if (diff.exitCode !== 0) return failedPatch('be made', diff.stderr);
   // An empty line parts the lists from the text.
   const end = diff.stdout.indexOf('\n\n') + 1;

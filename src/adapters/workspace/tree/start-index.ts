@@ -53,19 +53,8 @@ export class StartIndex {
 
   /** Whether it has anything below this folder. */
   hasBelow(folder: string): boolean {
-    this.#folders ??= this.#allFolders();
+    this.#folders ??= new Set([...this.#facts.keys()].flatMap((path) => [...foldersOf(path)]));
     return this.#folders.has(folder);
-  }
-
-  #allFolders(): Set<string> {
-    const folders = new Set<string>();
-    for (const path of this.#facts.keys())
-      for (const folder of foldersOf(path)) {
-        // So are those around it.
-        if (folders.has(folder)) break;
-        folders.add(folder);
-      }
-    return folders;
   }
 
   /** Paths below a folder. */
