@@ -12,7 +12,7 @@ import type { NestedRepository, SandboxGitDir, Workspace } from '../../ports/wor
 import { openGitWorkspace } from './git-workspace.ts';
 import { keepFiles } from './kept/kept-files.ts';
 import { baseRevision } from './kept/uncommitted.ts';
-import { describeSandboxGitDir, hideSubmodules, makeSandboxGitDir } from './sandbox-git-dir.ts';
+import { describeSandboxGitDir, makeSandboxGitDir } from './sandbox-git-dir.ts';
 import { shadowRepository, type WorkTreeParts, workTreeParts } from './tree/parts.ts';
 import { copyIndex, START_INDEX } from './tree/start-index.ts';
 import { WorkTree } from './tree/work-tree.ts';
@@ -115,7 +115,6 @@ export async function openWorkspace(
     baseRevision(checkout, shadowDir, edits),
     keepFiles({ root, shadowDir, format: checkout.objectFormat }, parts.hidden.atStart.ignored),
   ]);
-  if (tree.submodules.length > 0) await hideSubmodules(made.gitDir, tree.submodules);
   const { nested, uncovered, foreign } = repositoriesOf(checkout, { parts, tree });
   keepRunStart(shadowDir, {
     ...{ root, openedNs, nested, foreign, ...parts.hidden.atStart },

@@ -110,10 +110,7 @@ export async function reopenWorkspace(
     },
   });
   const found = await withoutLeftovers(root, tree, all);
-  const git = await reopenSandboxGitDir(checkout, places.sandboxGitDir, {
-    settings: coreSettings(settings),
-    submodules: tree.submodules,
-  });
+  const git = await reopenSandboxGitDir(checkout, places.sandboxGitDir, coreSettings(settings));
   const { nested, foreign } = isHere ? start : repositoriesOf(checkout, { parts, tree });
   // A git dir that was left in place must not count as the user's next time.
   if (mayHavePlanted !== 'leave')

@@ -15,7 +15,7 @@ import { readsFrom } from '../../git/store/bare-repository.ts';
 import type { CoreSettings } from '../../git/user-settings.ts';
 import type { SandboxGitDir } from '../../ports/workspace.ts';
 import { startSettings } from './kept/base-copy.ts';
-import { describeSandboxGitDir, hideSubmodules, makeSandboxGitDir, writeGitDir } from './sandbox-git-dir.ts';
+import { describeSandboxGitDir, makeSandboxGitDir, writeGitDir } from './sandbox-git-dir.ts';
 import { openToOwner, removeGitDir } from './unwalked/remove-git-dir.ts';
 
 type Kind = 'file' | 'folder';
@@ -47,7 +47,7 @@ export async function disarmSandboxGitDir(
 export async function reopenSandboxGitDir(
   checkout: Checkout,
   gitDir: string,
-  { settings, submodules }: { settings: CoreSettings; submodules: readonly string[] },
+  settings: CoreSettings,
 ): Promise<SandboxGitDir> {
   // A lock left by a killed git is removed with the rest.
   if (readsFrom(gitDir, checkout.objects)) await resetSandboxGitDir(checkout, gitDir, settings);
@@ -56,7 +56,6 @@ export async function reopenSandboxGitDir(
     mkdirSync(gitDir, { recursive: true, mode: 0o700 });
     for (const name of readdirSync(gitDir)) rmSync(join(gitDir, name), { recursive: true, force: true });
     await makeSandboxGitDir(checkout, gitDir, settings);
-    if (submodules.length > 0) await hideSubmodules(gitDir, submodules);
   }
   return describeSandboxGitDir(checkout, gitDir);
 }

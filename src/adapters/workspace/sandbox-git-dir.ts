@@ -5,7 +5,7 @@
 
 import { existsSync, lstatSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { encodeNames } from '../../files/names.ts';
+import { decodeNames, encodeNames } from '../../files/names.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { runGit, runIn } from '../../git/git.ts';
 import { copyIfThere } from '../../git/repository-file.ts';
@@ -14,14 +14,15 @@ import type { CoreSettings } from '../../git/user-settings.ts';
 import type { SandboxGitDir } from '../../ports/workspace.ts';
 import { copyIndex, setMtime } from './tree/start-index.ts';
 
-/** Creates the git dir in the folder `gitDir`, which may already exist if empty, with the index of the checkout. */
+/** Creates the git dir in the folder `gitDir`, which may already exist if empty; `from` has its index. */
 export async function makeSandboxGitDir(
   checkout: Checkout,
   gitDir: string,
   settings: CoreSettings,
+  from: { readonly gitDir: string; readonly index: string } = { gitDir: checkout.gitDir, index: 'index' },
 ): Promise<SandboxGitDir> {
   await makeGitDir(checkout, gitDir, settings);
-  copyIndex(checkout.gitDir, gitDir, 'index');
+  if (copyIndex(from.gitDir, gitDir, 'index', from.index)) await hideSubmodules(gitDir);
   return describeSandboxGitDir(checkout, gitDir);
 }
 
@@ -58,11 +59,20 @@ export async function makeGitDir(checkout: Checkout, gitDir: string, settings: C
 }
 
 /** Marks submodules as not checked out. Git would abort at the first whose git dir, inside the real one, it cannot open. */
-export async function hideSubmodules(gitDir: string, paths: readonly string[]): Promise<void> {
+async function hideSubmodules(gitDir: string): Promise<void> {
+  const paths = stagedPaths(await runIn(gitDir, ['ls-files', '--stage', '-z']), 'submodules');
+  if (paths.length === 0) return;
   const index = join(gitDir, 'index');
   const { mtimeNs } = statSync(index, { bigint: true });
   await runIn(gitDir, ['update-index', '-z', '--skip-worktree', '--stdin'], { input: encodeNames(paths) });
   setMtime(index, mtimeNs);
+}
+
+/** Paths in the output of `ls-files --stage -z`. */
+export function stagedPaths(listed: Buffer, kind: 'files' | 'submodules'): string[] {
+  return decodeNames(listed).flatMap((entry) =>
+    entry.startsWith('160000 ') === (kind === 'submodules') ? [entry.slice(entry.indexOf('\t') + 1)] : [],
+  );
 }
 
 /** Describes it to a sandbox, whether it exists or not; without the nested repositories, which only the walk knows. */

@@ -13,12 +13,11 @@ import { fileSystemTime } from '../../files/stat.ts';
 import { Breath, until } from '../../files/time-limit.ts';
 import { lookAt } from '../../files/tree-view.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
-import { runIn } from '../../git/git.ts';
 import { stateOnDisk } from '../../git/store/state-on-disk.ts';
 import { ScratchIndex } from '../../git/store/trees.ts';
 import { checkoutSteps, gitIn, inTurn, leftOut, packTree, startSettings } from './kept/base-copy.ts';
-import { hideSubmodules, makeGitDir } from './sandbox-git-dir.ts';
-import { copyIndex, START_INDEX } from './tree/start-index.ts';
+import { makeGitDir, makeSandboxGitDir, stagedPaths } from './sandbox-git-dir.ts';
+import { START_INDEX } from './tree/start-index.ts';
 
 /** The checkout of a run and its shadow repository. */
 export interface RunPlaces {
@@ -32,11 +31,8 @@ export interface RunPlaces {
  * the model's commands wrote into theirs (settings, hooks, branches, index).
  */
 export async function makeVerifyGit({ checkout, shadowDir }: RunPlaces, gitDir: string): Promise<void> {
-  await makeGitDir(checkout, gitDir, startSettings(shadowDir));
-  if (!copyIndex(shadowDir, gitDir, 'index', START_INDEX)) return;
-  const listed = await runIn(gitDir, ['ls-files', '--stage', '-z']);
-  const submodules = pathsOf(listed, true);
-  if (submodules.length > 0) await hideSubmodules(gitDir, submodules);
+  const start = { gitDir: shadowDir, index: START_INDEX };
+  await makeSandboxGitDir(checkout, gitDir, startSettings(shadowDir), start);
 }
 
 /** Which base and changes to check out, and where to. */
@@ -108,12 +104,12 @@ async function checkOut({
     const look = lookAt(folder, path);
     return look.status === 'seen' ? look.stat.ctimeNs > instant : !absent.has(path);
   };
-  const files = pathsOf(listed, false);
+  const files = stagedPaths(listed, 'files');
   const paths = net.map(({ path }) => path);
   const before = await contentsOf(folder, paths);
   return {
     status: 'ok',
-    submodules: pathsOf(listed, true),
+    submodules: stagedPaths(listed, 'submodules'),
     pointers,
     changed: () => files.filter(isChanged).sort(),
     async otherwise() {
@@ -121,13 +117,6 @@ async function checkOut({
       return paths.filter((path) => before.get(path) !== after.get(path));
     },
   };
-}
-
-/** Parses the output of `ls-files --stage -z`. */
-function pathsOf(listed: Buffer, areSubmodules: boolean): string[] {
-  return decodeNames(listed).flatMap((entry) =>
-    entry.startsWith('160000 ') === areSubmodules ? [entry.slice(entry.indexOf('\t') + 1)] : [],
-  );
 }
 
 /** For larger files, the time of the last change is compared instead of the content. */

@@ -46,17 +46,28 @@ export interface RestorePlaces {
   readonly closed?: Pick<ClosedPlaces, 'open'>;
 }
 
-/** Restores paths of the work tree to their state before these changes. Null on success, otherwise the reason. */
+/** Restores paths of the work tree to their state before these changes, and says why each of the others could not be restored. */
+export async function restoreAll(
+  changes: readonly PathChange[],
+  places: RestorePlaces,
+): Promise<Map<string, string>> {
+  const restorer = await openRestorer(places);
+  await restorer.readAhead(changes.flatMap(({ before }) => before ?? []));
+  const whys = new Map<string, string>();
+  for (const { path, before } of deletionsFirst(changes, (change) => change.before)) {
+    const why = (await restorer.whyNot(path, before)) ?? (await restorer.put(path, before));
+    if (why !== null) whys.set(path, why);
+  }
+  return whys;
+}
+
+/** The same. Null on success, otherwise the first reason. */
 export async function revertChanges(
   places: RestorePlaces,
   changes: readonly PathChange[],
 ): Promise<string | null> {
-  const restorer = await openRestorer(places);
-  for (const { path, before } of deletionsFirst(changes, (change) => change.before)) {
-    const failure = await restorer.put(path, before);
-    if (failure !== null) return failure;
-  }
-  return null;
+  const [first = null] = (await restoreAll(changes, places)).values();
+  return first;
 }
 
 /** Opens a restorer. Rejects if the shadow repository cannot be read. */

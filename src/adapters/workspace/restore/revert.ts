@@ -1,12 +1,12 @@
 /** Reverts changes of the work tree, and checks that they are gone. */
 
-import { deletionsFirst, type PathChange, sameOnDisk } from '../../../domain/changes/change.ts';
+import { type PathChange, sameOnDisk } from '../../../domain/changes/change.ts';
 import { nameOf } from '../../../domain/changes/path.ts';
 import { belongsTo } from '../../../domain/review/git-folder.ts';
 import { type TreeView, viewing } from '../../../files/tree-view.ts';
 import type { PutBack } from '../../../ports/workspace.ts';
 import { type GonePath, MAX_KEPT_BYTES } from '../kept/kept-files.ts';
-import { openRestorer, type RestorePlaces } from './restore.ts';
+import { type RestorePlaces, restoreAll } from './restore.ts';
 
 interface PutBackPlaces extends RestorePlaces {
   /** Looks at everything, and returns what changed since the last look. */
@@ -26,7 +26,7 @@ export async function revert(
       return why === null ? [] : [[change.path, why]];
     }),
   );
-  const whys = await restore(
+  const whys = await restoreAll(
     changes.filter(({ path }) => !keep.has(path)),
     places,
   );
@@ -45,18 +45,6 @@ export async function revert(
     found.delete(path);
   }
   return { stuck, others: [...found.values()] };
-}
-
-/** Why paths could not be restored. */
-async function restore(changes: readonly PathChange[], places: RestorePlaces): Promise<Map<string, string>> {
-  const restorer = await openRestorer(places);
-  await restorer.readAhead(changes.flatMap(({ before }) => before ?? []));
-  const whys = new Map<string, string>();
-  for (const { path, before } of deletionsFirst(changes, (change) => change.before)) {
-    const why = (await restorer.whyNot(path, before)) ?? (await restorer.put(path, before));
-    if (why !== null) whys.set(path, why);
-  }
-  return whys;
 }
 
 const MOVED_IN = 'it is older than the run and was moved there';

@@ -5,11 +5,10 @@ import { foldersOf, isRefusedForLinks, isRefusedName, quotedName } from '../../.
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import { type FileStat, sameStat } from '../../../files/stat.ts';
 import { viewing } from '../../../files/tree-view.ts';
-import { attributesOf } from './committed-forms.ts';
 import { takeContents } from './contents.ts';
 import { keepCommitted, keepUnchanged } from './conversions.ts';
 import type { LastSeen, States } from './last-seen.ts';
-import type { ContentPlaces, Taken, Wanted, WorkTreeParts } from './parts.ts';
+import type { Taken, Wanted, WorkTreeParts } from './parts.ts';
 
 /** What a comparison is about. */
 export interface Comparing {
@@ -55,7 +54,7 @@ export class Comparison {
     const hidden = visible === null ? [] : this.#takeHidden(stats, befores, visible);
     const wanted = this.#wantedOf(stats, befores);
     const taken = await takeContents(wanted, this.#parts.contents);
-    if (isStart) await keepCommitted(this.#parts, this.#seen, taken);
+    if (isStart) keepCommitted(this.#parts.index, this.#seen, taken);
     else await keepUnchanged(this.#parts, this.#seen, taken);
     const read = this.#takeOver(wanted, taken, comparing);
     for (const [path, { status }] of taken) {
@@ -70,8 +69,9 @@ export class Comparison {
     ];
     this.#warn(unreadableWarnings(closed));
     if (isFull) this.#noteUnreadable(closed);
-    if (!isStart) this.#warn(await filterWarnings(this.#parts.contents, changes));
-    return changes.filter(isChange).sort((a, b) => (a.path < b.path ? -1 : 1));
+    const made = changes.filter(isChange);
+    if (!isStart) this.#warn(filterWarnings(made, taken));
+    return made.sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 
   /** Looks at each of the paths. Those that cannot be looked at are added to `closed`. */
@@ -196,24 +196,19 @@ function nameWarning(path: string, kind: FileStat['kind'] | null): Warning | nul
 }
 
 /** Which changed files are in the patch otherwise than their filter would have them. */
-async function filterWarnings(contents: ContentPlaces, changes: readonly PathChange[]): Promise<Warning[]> {
-  const paths = changes.flatMap(({ path, before, after, ignored }) =>
-    after === null || ignored === 'from_now' || after.mode === '120000' || sameOnDisk(before, after)
-      ? []
-      : [path],
-  );
-  if (paths.length === 0 || !contents.mayConvert()) return [];
-  return [...(await attributesOf(contents, paths))].flatMap(([path, { filter }]) => {
-    if (filter === null) return [];
+function filterWarnings(changes: readonly PathChange[], taken: ReadonlyMap<string, Taken>): Warning[] {
+  return changes.flatMap(({ path, ignored }) => {
+    const one = taken.get(path);
+    if (one?.status !== 'ok' || one.filter === null || ignored === 'from_now') return [];
     const name = quotedName(path);
-    return filter === 'lfs'
+    return one.filter === 'lfs'
       ? warning(
           'WARN_LFS_POINTER',
           `${name} is in the patch as a Git LFS pointer; push its content with git lfs.`,
         )
       : warning(
           'WARN_FILTER_NOT_RUN',
-          `${name} is in the patch as it is on disk; its filter ${quotedName(filter)} was not run.`,
+          `${name} is in the patch as it is on disk; its filter ${quotedName(one.filter)} was not run.`,
         );
   });
 }

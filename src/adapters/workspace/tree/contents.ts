@@ -64,8 +64,9 @@ async function readOne(want: Wanted, reading: ContentReading): Promise<Taken> {
     if (link.status !== 'seen') return link;
     const blob = store.write(link.target, want.inIndex);
     // A link cannot be changed, only replaced, and its inode or ctime shows that.
-    return { status: 'ok', state: { mode: '120000', blob, size: link.target.length }, stat };
+    return { status: 'ok', state: { mode: '120000', blob, size: link.target.length }, stat, filter: null };
   }
+  const filter = reading.forms?.filterOf(path) ?? null;
   for (let attempt = 1; ; attempt += 1) {
     const opening = closed.insist(path, () => openRegularIn(view, path));
     if (opening.status !== 'open') return opening;
@@ -77,7 +78,7 @@ async function readOne(want: Wanted, reading: ContentReading): Promise<Taken> {
       const state = await readOpened(file, want, reading);
       const still = sameStat(file.stat, statNow(file));
       if (state !== null && (still || attempt === ATTEMPTS))
-        return { status: 'ok', state, stat: still ? file.stat : null };
+        return { status: 'ok', state, stat: still ? file.stat : null, filter };
       if (attempt > ATTEMPTS) return { status: 'unreadable' };
     } finally {
       closeSync(file.descriptor);

@@ -6,6 +6,7 @@ import { viewing } from '../../../files/tree-view.ts';
 import { sizesOf } from '../../../git/store/blobs.ts';
 import { attributesOf } from './committed-forms.ts';
 import type { ContentPlaces, Taken, WorkTreeParts } from './parts.ts';
+import type { StartIndex } from './start-index.ts';
 
 /** Nothing is asked where git converts nothing. */
 type ConversionParts = Pick<WorkTreeParts, 'git' | 'index' | 'contents'>;
@@ -56,18 +57,15 @@ async function hidingBytes(contents: ContentPlaces): Promise<string[]> {
  * At the start, a file that is as git has it stays so, whatever attributes say by now. So does one whose filter is not run, since
  * it is not known what that would make of the file.
  */
-export async function keepCommitted(
-  { index, contents }: ConversionParts,
+export function keepCommitted(
+  index: StartIndex,
   seen: { isConverted(path: string): boolean },
   taken: Map<string, Taken>,
-): Promise<void> {
-  if (!contents.mayConvert()) return;
-  const attributes = await attributesOf(contents, [...taken.keys()]);
+): void {
   for (const [path, one] of taken) {
-    const filter = attributes.get(path)?.filter ?? null;
     const entry = index.get(path);
     if (one.status !== 'ok' || entry === null) continue;
-    if (!seen.isConverted(path) && (filter === null || filter === 'lfs')) continue;
+    if (!seen.isConverted(path) && (one.filter === null || one.filter === 'lfs')) continue;
     const raw = rawOf(one.state);
     const { size, mode } = one.state;
     const state = { mode, blob: entry.blob, size, ...(raw === entry.blob ? {} : { raw }) };

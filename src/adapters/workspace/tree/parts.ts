@@ -34,9 +34,9 @@ export interface Wanted {
   readonly isExecutable: boolean | null;
 }
 
-/** `stat` is null if the file kept changing and has to be read again next time. */
+/** `stat` is null if the file kept changing and has to be read again next time. `filter` is one that git would run, or `lfs`. */
 export type Taken =
-  | { status: 'ok'; state: FileState; stat: FileStat | null }
+  | { status: 'ok'; state: FileState; stat: FileStat | null; filter: string | null }
   | { status: 'absent' }
   | { status: 'unreadable' }
   /** A limit on what a run may change does not permit it. */
