@@ -101,15 +101,6 @@ describe('uncommitted work', () => {
       expect(workspace.base().tree).toBe(scratch.git('rev-parse', 'HEAD^{tree}').trim());
     }
   });
-
-  test('the real content of a file marked assume-unchanged is seen', async () => {
-    const scratch = new ScratchCheckout();
-    scratch.write('a.txt', 'a\n');
-    scratch.commit();
-    scratch.git('update-index', '--assume-unchanged', 'a.txt');
-    scratch.write('a.txt', 'changed\n');
-    expect((await scratch.open()).base().dirty).toBe(true);
-  });
 });
 
 describe('captures', () => {
