@@ -21,7 +21,7 @@ const INNER_ARROWS: Record<string, Record<string, string[]>> = {
   'adapters/workspace': {
     unwalked: [],
     tree: ['unwalked'],
-    restore: ['tree', 'unwalked'],
+    restore: ['tree', 'unwalked', 'kept'],
     patch: [],
     kept: ['tree', 'patch'],
     search: [],

@@ -23,7 +23,7 @@ import { type StateOnDisk, stateOnDisk } from '../../../git/store/state-on-disk.
 
 const MIB = 1024 * 1024;
 /** Larger ignored files are not kept. */
-export const MAX_KEPT_BYTES = MIB;
+export const MAX_IGNORED_BYTES = MIB;
 const MAX_BYTES = 64 * MIB;
 const MAX_FILES = 4_000;
 const MAX_ENTRIES = 20_000;
@@ -159,7 +159,7 @@ function readSmall(view: TreeView, path: string) {
   if (opening.status !== 'open') return null;
   const { descriptor, stat } = opening.file;
   try {
-    const bytes = readUpTo(descriptor, stat.size, MAX_KEPT_BYTES);
+    const bytes = readUpTo(descriptor, stat.size, MAX_IGNORED_BYTES);
     const mode = stat.executable ? ('100755' as const) : ('100644' as const);
     return bytes && { bytes, mode, permissions: fstatSync(descriptor).mode & 0o777 };
   } catch (error) {
@@ -182,7 +182,7 @@ export async function settleFiles(
   const files: KeptFile[] = [];
   let differing = 0;
   for (const file of kept.files) {
-    const after = known(await stateOnDisk(root, file.path, format, MAX_KEPT_BYTES));
+    const after = known(await stateOnDisk(root, file.path, format, MAX_IGNORED_BYTES));
     await breath.after(1, after?.size);
     if (after === undefined || !sameState(file.before, after)) differing += 1;
     files.push({ ...file, after });

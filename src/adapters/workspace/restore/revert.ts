@@ -5,7 +5,7 @@ import { nameOf } from '../../../domain/changes/path.ts';
 import { belongsTo } from '../../../domain/review/git-folder.ts';
 import { type TreeView, viewing } from '../../../files/tree-view.ts';
 import type { PutBack } from '../../../ports/workspace.ts';
-import { type GonePath, MAX_KEPT_BYTES } from '../kept/kept-files.ts';
+import { type GonePath, MAX_IGNORED_BYTES } from '../kept/kept-files.ts';
 import { type RestorePlaces, restoreAll } from './restore.ts';
 
 interface PutBackPlaces extends RestorePlaces {
@@ -90,7 +90,10 @@ export function whyKept({
 function mayHold({ path, lost }: GonePath, other: string, bytes: number): boolean {
   if (lost === null) return false;
   return (
-    lost === 'unknown' || lost === bytes || bytes > MAX_KEPT_BYTES || nameOf(other).startsWith(nameOf(path))
+    lost === 'unknown' ||
+    lost === bytes ||
+    bytes > MAX_IGNORED_BYTES ||
+    nameOf(other).startsWith(nameOf(path))
   );
 }
 
