@@ -1,6 +1,6 @@
 /**
  * Writes the generated pages and schemas: docs/result.schema.json, docs/publication.schema.json,
- * docs/check.schema.json, docs/findings.schema.json, docs/events.schema.json, docs/plan.schema.json,
+ * docs/outcomes.schema.json, docs/check.schema.json, docs/findings.schema.json, docs/events.schema.json, docs/plan.schema.json,
  * docs/patchsmith.schema.json, docs/settings.md, docs/security.md, docs/action.md and action.yml. A
  * test compares them.
  */
@@ -10,6 +10,7 @@ import { actionManifest, actionPage } from './docs/action-docs.ts';
 import {
   checkSchema,
   eventsSchema,
+  outcomesSchema,
   planSchema,
   publicationSchema,
   resultSchema,
@@ -25,6 +26,7 @@ writeFileSync('docs/publication.schema.json', publicationSchema());
 writeFileSync('docs/check.schema.json', checkSchema());
 writeFileSync('docs/events.schema.json', eventsSchema());
 writeFileSync('docs/findings.schema.json', `${JSON.stringify(findingsSchema(), null, 2)}\n`);
+writeFileSync('docs/outcomes.schema.json', outcomesSchema());
 writeFileSync('docs/plan.schema.json', planSchema());
 writeFileSync('docs/patchsmith.schema.json', projectFileSchema());
 writeFileSync('docs/settings.md', settingsPage());

@@ -5,6 +5,7 @@ import { actionManifest, actionPage } from '../scripts/docs/action-docs.ts';
 import {
   checkSchema,
   eventsSchema,
+  outcomesSchema,
   planSchema,
   publicationSchema,
   resultSchema,
@@ -27,6 +28,7 @@ test('the published schema of publish.json matches the code', () => {
 
 test('the published schema of check matches the code', () => {
   expect(readFileSync('docs/check.schema.json', 'utf8')).toBe(checkSchema());
+  expect(readFileSync('docs/outcomes.schema.json', 'utf8')).toBe(outcomesSchema());
   expect(JSON.parse(readFileSync('docs/findings.schema.json', 'utf8'))).toEqual(findingsSchema());
   expect(readFileSync('docs/plan.schema.json', 'utf8')).toBe(planSchema());
   expect(readFileSync('docs/patchsmith.schema.json', 'utf8')).toBe(projectFileSchema());

@@ -3,6 +3,7 @@ import { defaultText, settingEntries } from '../../src/config/schema.ts';
 import { SETTING_GROUPS } from '../../src/config/settings/setting.ts';
 import { CheckReport } from '../../src/domain/check-report.ts';
 import { BUILT_IN_TOOLS } from '../../src/domain/conversation/tool.ts';
+import { OutcomesReport } from '../../src/domain/github/outcomes.ts';
 import { Publication } from '../../src/domain/github/publishing/publication.ts';
 import { RunAction } from '../../src/domain/run/events.ts';
 import { JOURNAL_VERSION } from '../../src/domain/run/limits.ts';
@@ -20,6 +21,12 @@ export function resultSchema(): string {
 export function checkSchema(): string {
   const schema = z.toJSONSchema(CheckReport, { target: 'draft-2020-12' });
   return `${JSON.stringify({ title: 'patchsmith check, version 1', ...schema }, null, 2)}\n`;
+}
+
+/** `docs/outcomes.schema.json`: the JSON schema of `patchsmith outcomes --json`. */
+export function outcomesSchema(): string {
+  const schema = z.toJSONSchema(OutcomesReport, { target: 'draft-2020-12' });
+  return `${JSON.stringify({ title: 'patchsmith outcomes, version 1', ...schema }, null, 2)}\n`;
 }
 
 /**

@@ -9,6 +9,7 @@ import { type RunDirectory, resultText } from '../adapters/storage/run-directory
 import { withoutKeyAndTokens } from '../config/provider-keys.ts';
 import { settingsOf } from '../config/schema.ts';
 import type { Problem } from '../domain/errors/problem.ts';
+import { planId } from '../domain/github/publishing/identity.ts';
 import { publishable } from '../domain/github/publishing/policy.ts';
 import type { Publication } from '../domain/github/publishing/publication.ts';
 import { jobOfRound } from '../domain/github/rounds.ts';
@@ -18,6 +19,7 @@ import type { Interruption } from '../domain/run/limits.ts';
 import { interrupted, publishFailed, type RunOutcome, usageError } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import type { WorkAhead } from '../engine/run-input.ts';
+import { sha256Of } from '../files/hash.ts';
 import type { CommandOutcome, HostContext } from '../host/context.ts';
 import { sayEnd } from '../host/say.ts';
 import type { Given } from './command.ts';
@@ -147,15 +149,20 @@ export async function obstacleToPublishing(
   // Nothing else loads the libraries that talk to GitHub.
   const { openGitHub } = await import('../adapters/github/client.ts');
   const { preflightPublishing } = await import('./publish/preflight.ts');
+  const { readBudget } = await import('./publish/budget.ts');
+  const { ended } = await import('./publish/ended.ts');
   const fetch = await fetchByEnvironment(env);
   const github = openGitHub({ apiUrl: settings.githubApiUrl, token, version, signal, fetch });
   const continues = followUp !== null;
   const obstacle = await preflightPublishing({ github, repository, settings, continues });
   if (obstacle !== null || work === null) return obstacle;
+  const place = { settings, signal, result: { changedFiles: [] }, patchFile: null };
+  const where = { github, ...ownerAndName(repository) };
+  const marker = followUp?.marker ?? planId(work.plan, repository, sha256Of);
+  const used = await ended(place, async () => (await readBudget(where, settings, now())).whyNot(marker));
+  if (used !== null) return used;
   if (followUp !== null) {
     const { roundObstacle } = await import('./publish/follow-up/begin-round.ts');
-    const place = { settings, signal, result: { changedFiles: [] }, patchFile: null };
-    const where = { github, ...ownerAndName(repository) };
     const question = { where, env, caps: work.caps, commits: settings, now, runId: work.runId };
     return roundObstacle(question, followUp, place);
   }

@@ -13,7 +13,7 @@ import { namedRun } from './named-run.ts';
 const JSON_SWITCH = { json: 'JSON on stdout, for machines (the same as --output json)' };
 const JSON_OUTPUT = { value: 'json', help: 'JSON on stdout, for machines', initial: 'text' };
 
-/** `runs`, `show`, `report`, `usage` and `clean`. */
+/** `runs`, `show`, `report`, `usage`, `outcomes` and `clean`. */
 export const RUN_COMMANDS: readonly Command[] = [
   {
     name: 'runs',
@@ -101,6 +101,27 @@ export const RUN_COMMANDS: readonly Command[] = [
       const ofAll = given.switches.has('organization');
       const end = await startUsage(context, { ...partsOf(context), settings: read.settings, json, ofAll });
       return end.status === 'refused' ? end : sayEnd(context, end.outcome);
+    },
+  },
+  {
+    name: 'outcomes',
+    summary: 'Show what became of the pull requests in a repository, and what each merged one has cost',
+    examples: [
+      ['patchsmith outcomes --repository octo/shop --since 30d', 'Merged, closed, edited, and the cost'],
+    ],
+    operands: [],
+    settings: ['repository', 'since', 'githubApiUrl', 'deadlineMs', 'output'],
+    output: JSON_OUTPUT,
+    switches: JSON_SWITCH,
+    async start(context, given) {
+      const json = asksForJson(given);
+      const problems = [...given.problems, ...otherOutput('outcomes', given)];
+      const { readPublishInputs } = await import('./publish/start.ts');
+      const { output: _, ...flags } = given.flags;
+      const inputs = readPublishInputs(context, { ...given, flags: { ...flags, output: 'none' }, problems });
+      if (inputs.status === 'refused') return inputs;
+      const { showOutcomes } = await import('./start-outcomes.ts');
+      return sayEnd(context, await showOutcomes(context, inputs, json));
     },
   },
   {

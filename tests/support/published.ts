@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { CheckReport } from '../../src/domain/check-report.ts';
+import type { OutcomesReport } from '../../src/domain/github/outcomes.ts';
 import type { Publication } from '../../src/domain/github/publishing/publication.ts';
 import type { RunEvent, RunResult } from '../../src/library.ts';
 
@@ -69,6 +70,11 @@ export function publicationIn(text: string): Publication {
 /** A document of `check --json`. */
 export function checkReportIn(text: string): CheckReport {
   return parsed('check', JSON.parse(text));
+}
+
+/** A document of `outcomes --json`. */
+export function outcomesIn(text: string): OutcomesReport {
+  return parsed('outcomes', JSON.parse(text));
 }
 
 /** A line of a journal, or of `--output jsonl`. */

@@ -1,6 +1,7 @@
 /** One comment per plan on an issue, updated in place, and the label that says how far the work on the issue has come. */
 
 import * as z from 'zod';
+import { type RunCost, withCosts } from '../../domain/github/publishing/costs.ts';
 import type { GitHub } from '../../ports/github.ts';
 import { ownAccount } from './access.ts';
 import { GitHubRefused, getOrNull, getOrThrow, type OnGitHub, paginate } from './request.ts';
@@ -19,6 +20,8 @@ export interface StickyComment {
   /** Appended to the comment to recognise it. */
   readonly marker: string;
   readonly body: string;
+  /** The run that it reports, for the costs that it keeps. */
+  readonly spent?: RunCost | null;
 }
 
 /** The address of the comment, and whether it was created or updated. */
@@ -34,9 +37,11 @@ export async function commentThere(where: OnGitHub, at: Omit<StickyComment, 'bod
 }
 
 /** If several are ours, the oldest is kept. Comments by others are not touched, whatever they contain. */
-export async function putComment(where: OnGitHub, comment: StickyComment): Promise<CommentMade> {
-  const isOurs = await ownTexts(where.github, comment.marker);
-  const [oldest] = await listOurs(where, comment, isOurs);
+export async function putComment(where: OnGitHub, given: StickyComment): Promise<CommentMade> {
+  const isOurs = await ownTexts(where.github, given.marker);
+  const [oldest] = await listOurs(where, given, isOurs);
+  const { marker, spent = null } = given;
+  const comment = { ...given, body: withCosts(given.body, { before: oldest?.body ?? '', marker, spent }) };
   if (oldest) return updated(where, oldest, comment);
   const made = await create(where, comment, isOurs);
   // Another publication may have done the same at the same time.

@@ -49,7 +49,7 @@ export const OLD_RUN_SETTINGS = {
     help: 'Disk space that all runs in the default folder may take together; beyond it, the oldest finished ones are removed, by clean and, once an hour, after a run' }),
   since: since().nullable().default(null).register(about, {
     flag: 'since', value: 'AGE|DATE', group: 'Old runs', file: 'refused',
-    help: 'Only what was spent since then: 7d, 36h, or a day in UTC such as 2026-11-01', defaultHelp: 'all runs; 30d for an organisation' }),
+    help: 'Only what was spent or opened since then: 7d, 36h, or a day in UTC such as 2026-11-01', defaultHelp: 'all runs; 30d for an organisation and for outcomes' }),
   by: choice(SPENDING_GROUPS).nullable().default(null).register(about, {
     flag: 'by', value: SPENDING_GROUPS.join('|'), group: 'Old runs', file: 'refused',
     help: 'Sum by this alone', defaultHelp: 'by each of them' }),

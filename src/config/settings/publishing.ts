@@ -3,7 +3,7 @@
 import { PathGlob } from '../../domain/run/plan.ts';
 import { branchName, login, people, person, repositoryName, team } from '../values/accounts.ts';
 import { apiAddress } from '../values/addresses.ts';
-import { size, wholeNumber } from '../values/amounts.ts';
+import { size, usd, wholeNumber } from '../values/amounts.ts';
 import { names, texts } from '../values/lists.ts';
 import { choice, entry, longText, text, yesOrNo } from '../values/text.ts';
 import { about } from './setting.ts';
@@ -108,6 +108,12 @@ export const PUBLISHING_SETTINGS = {
   fallback: choice(FALLBACKS).default('none').register(about, {
     flag: 'fallback', value: FALLBACKS.join('|'), group: 'Publishing', file: 'refused',
     help: 'issue: where GitHub refuses the branch or the pull request, give the patch in the comment on the issue, or in an issue of its own' }),
+  maxCostPerDay: usd().nullable().default(null).register(about, {
+    flag: 'max-cost-per-day', value: 'USD', group: 'Publishing', file: 'refused', alsoFor: ['prepare'],
+    help: 'What the runs of the repository may cost in 24 hours, as its pull requests and comments record it; checked before a run by prepare and run --publish', defaultHelp: 'no limit' }),
+  maxCostPerPlan: usd().nullable().default(null).register(about, {
+    flag: 'max-cost-per-plan', value: 'USD', group: 'Publishing', file: 'refused', alsoFor: ['prepare'],
+    help: 'The same for the runs of one plan or issue and its pull request, in 30 days', defaultHelp: 'no limit' }),
   publishUnfinished: yesOrNo().default(false).register(about, {
     flag: 'publish-unfinished', group: 'Publishing', file: 'refused',
     help: 'Publish the patch of an unfinished run, as a draft' }),

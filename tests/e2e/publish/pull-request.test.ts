@@ -35,7 +35,7 @@ describe('a finished run', () => {
       conflicts: [],
     });
     expect(await shop.upstream.git('log', '-1', '--format=%B', branch)).toBe(
-      `Changed what was asked for\n\nPatchsmith-Run: ${shop.run.result.runId}\nPatchsmith-Tree: ${shop.run.result.treeSha}\nPatchsmith-Base: main\nPatchsmith-Plan: Do it`,
+      `Changed what was asked for\n\nPatchsmith-Run: ${shop.run.result.runId}\nPatchsmith-Tree: ${shop.run.result.treeSha}\nPatchsmith-Base: main\nPatchsmith-Plan: Do it\nPatchsmith-Cost: ${Number(shop.run.result.costUsd).toFixed(4)}`,
     );
     expect(publicationIn(readFileSync(join(shop.run.runDir, 'publish.json'), 'utf8'))).toEqual(said);
   });

@@ -26,6 +26,8 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
   'git/delete-ref': ['contents=write'],
   'pulls/list': ['pull_requests=read'],
   'pulls/get': ['pull_requests=read'],
+  'pulls/list-commits': ['pull_requests=read'],
+  'issues/list-comments-for-repo': ['issues=read', 'pull_requests=read'],
   'pulls/list-files': ['pull_requests=read'],
   'pulls/list-reviews': ['pull_requests=read'],
   'pulls/list-review-comments': ['pull_requests=read'],

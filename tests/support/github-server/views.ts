@@ -184,7 +184,7 @@ export function showIssue(world: World, repository: Repository, issue: Issue): J
             html_url: page,
             diff_url: `${page}.diff`,
             patch_url: `${page}.patch`,
-            merged_at: null,
+            merged_at: issue.pull.merged ? issue.updatedAt : null,
           },
         }),
   };

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { putComment, putIssue, setStateLabel, type WorkState } from '../../../adapters/github/issues.ts';
 import { GitHubRefused, getOrNull, type OnGitHub } from '../../../adapters/github/request.ts';
 import type { Settings } from '../../../config/schema.ts';
+import { costOfRun } from '../../../domain/github/publishing/costs.ts';
 import { type AskedIn, issuePlanId, markerOf } from '../../../domain/github/publishing/identity.ts';
 import { changeTitle, plainLine } from '../../../domain/github/publishing/plain-text.ts';
 import type { PublicationSoFar } from '../../../domain/github/publishing/publication.ts';
@@ -117,7 +118,7 @@ export async function commentOnIssue(job: CommentJob, end: RunOutcome): Promise<
   const body = commentText({ ...publication, ...forReaders(job, { ...end, reason }), patch, marker });
   const isHere = askedIn?.isHere === true;
   publication.comment = isHere
-    ? await putComment(upstream, { issue: askedIn.number, marker, body })
+    ? await putComment(upstream, { issue: askedIn.number, marker, body, spent: costOfRun(job.result) })
     : await putIssue(upstream, { title: plainLine(`Patch: ${changeTitle(job.result)}`, 256), marker, body });
   sayMade(
     `${isHere ? `comment on #${askedIn.number}` : 'issue with the patch'} ${publication.comment.operation}`,

@@ -10,6 +10,7 @@ import type { OnGitHub } from '../../../adapters/github/request.ts';
 import { withoutKeyAndTokens } from '../../../config/provider-keys.ts';
 import type { Settings } from '../../../config/schema.ts';
 import type { GitHubEvent } from '../../../domain/github/event.ts';
+import { issuePlanId, planId } from '../../../domain/github/publishing/identity.ts';
 import {
   conclude,
   nothingPublished,
@@ -20,10 +21,12 @@ import type { PlanSource } from '../../../domain/run/plan.ts';
 import { warning } from '../../../domain/warnings/warning.ts';
 import type { PullsToContinue } from '../../../engine/continued/locate.ts';
 import { refusedResult } from '../../../engine/finish/result.ts';
+import { sha256Of } from '../../../files/hash.ts';
 import type { CommandOutcome, HostContext } from '../../../host/context.ts';
 import { sayEnd, sayTo } from '../../../host/say.ts';
 import { shortComment } from '../../../texts/short-comment.ts';
 import type { Given } from '../../command.ts';
+import { readBudget, type SpentBudget } from '../budget.ts';
 import { ended, openFor } from '../ended.ts';
 import { prepareRounds, RUN_CAN_START } from '../follow-up/prepare-rounds.ts';
 import { type BranchWork, foreignObstacle, type WorkQuestion } from '../foreign-branch.ts';
@@ -62,13 +65,19 @@ async function prepare(
   const asked = await ended(place, () => pullsAskedFor(context, where, settings));
   if ('name' in asked) return asked;
   const isAnswer = settings.publishAs !== 'pull-request';
-  const pulls = asked.status === 'found' ? asked.pulls : null;
+  const budget = await ended(place, () => readBudget(where, settings, context.now()));
+  if ('name' in budget) return budget;
+  const used = budget.whyNot(read.found && issuePlanId(read.found.askedIn.url, sha256Of));
+  const asks = asked.status === 'found' ? asked.pulls : null;
+  const pulls = asks?.filter(({ marker }) => budget.whyNot(marker) === null) ?? null;
+  const [first] = asks ?? [];
+  const spent = used ?? (pulls?.length === 0 && first !== undefined ? budget.whyNot(first.marker) : null);
   // The question whether it may write is a write itself, if one without an effect.
   const permitted =
     asked.status === 'refused'
       ? asked.outcome
-      : settings.dryRun || pulls?.length === 0 || isAnswer
-        ? null
+      : spent !== null || settings.dryRun || pulls?.length === 0 || isAnswer
+        ? spent
         : await preflightPublishing({ github, repository, settings, continues: pulls !== null });
   const runUrl = runUrlOf(settings.githubServerUrl, env);
   const rounds =
@@ -76,7 +85,18 @@ async function prepare(
       ? null
       : await ended(place, () => {
           const { now } = context;
-          return prepareRounds({ ...asked, where, env, now, settings, place, runUrl, publication, say });
+          return prepareRounds({
+            ...asked,
+            pulls: pulls ?? [],
+            where,
+            env,
+            now,
+            settings,
+            place,
+            runUrl,
+            publication,
+            say,
+          });
         });
   if (rounds !== null && 'name' in rounds) return rounds;
   if (pulls !== null) context.onContinued?.(rounds?.ready ?? []);
@@ -86,11 +106,13 @@ async function prepare(
   const question = { ...{ github, repository, settings, token, version, env, signal }, isStep };
   const { obstacle, ready } =
     permitted === null && (rounds?.outcome.exitCode ?? 0) === 0
-      ? await obstacleAmong(question, works)
+      ? await obstacleAmong({ ...question, budget }, works)
       : { obstacle: permitted ?? rounds?.outcome ?? null, ready: [] };
+  const good = rounds?.outcome ?? PERMITTED;
+  const end = obstacle ?? { ...good, reason: `${good.reason} ${budget.words}`.trim() };
   if (read.found === null) {
     context.onPrepared?.(ready);
-    return obstacle ?? rounds?.outcome ?? PERMITTED;
+    return end;
   }
   const { askedIn, marker } = read.found;
   const job: CommentJob = {
@@ -112,7 +134,7 @@ async function prepare(
   );
   if (unheard !== null) publication.warnings.push(warning('WARN_NO_COMMENT', unheard.reason));
   await labelIssue(job, obstacle === null ? 'running' : 'failed');
-  return obstacle ?? rounds?.outcome ?? PERMITTED;
+  return end;
 }
 
 /** A plan to carry out. `file` is as given; null for an issue's plan. */
@@ -145,13 +167,14 @@ function planFiles(plan: string | null): string[] {
 
 /** The first obstacle, or all of them in one; `ready` are the plan files without one. */
 async function obstacleAmong(
-  question: WorkQuestion,
+  question: WorkQuestion & { readonly budget: SpentBudget },
   works: readonly PlannedWork[],
 ): Promise<{ obstacle: RunOutcome | null; ready: string[] }> {
   const refusals: RunOutcome[] = [];
   const ready: string[] = [];
   for (const work of works) {
-    const obstacle = await foreignObstacle(question, work);
+    const id = planId(work.plan, question.repository, sha256Of);
+    const obstacle = question.budget.whyNot(id) ?? (await foreignObstacle(question, work));
     if (obstacle !== null) refusals.push(obstacle);
     else if (work.file !== null) ready.push(work.file);
   }

@@ -8,12 +8,15 @@ import { withoutTail } from '../../text/shorten.ts';
 /** The plan as in `result.json`. */
 export type RunPlan = NonNullable<RunResult['plan']>;
 
+/** What tells a plan from others. */
+type PlanSaid = Pick<RunPlan, 'source' | 'sha256'>;
+
 /**
  * What makes two runs belong to the same plan. An issue and the comments on it are one plan; a file of the repository stays
  * the same plan when edited; any other plan is identified by its text, since two of them may come from the same temporary
  * file.
  */
-export function planIdentity({ source, sha256 }: RunPlan, repository: string): string {
+export function planIdentity({ source, sha256 }: PlanSaid, repository: string): string {
   switch (source.kind) {
     case 'issue':
     case 'comment':
@@ -27,7 +30,7 @@ export function planIdentity({ source, sha256 }: RunPlan, repository: string): s
 }
 
 /** Eight hex digits; `sha256` returns hex. */
-export function planId(plan: RunPlan, repository: string, sha256: (text: string) => string): string {
+export function planId(plan: PlanSaid, repository: string, sha256: (text: string) => string): string {
   return sha256(planIdentity(plan, repository)).slice(0, 8);
 }
 

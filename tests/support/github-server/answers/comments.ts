@@ -17,6 +17,16 @@ export const comments: Readonly<Record<string, Handler>> = {
       found.map((comment) => showComment(call.world, call.repository(), issue, comment)),
     );
   },
+  'issues/list-comments-for-repo': (call) => {
+    const since = call.query.get('since') ?? '';
+    const repository = call.repository();
+    const found = [...repository.issues.values()].flatMap((issue) =>
+      issue.comments.flatMap((one) =>
+        one.updatedAt >= since ? [showComment(call.world, repository, issue, one)] : [],
+      ),
+    );
+    return page(call, found);
+  },
   'issues/get-comment': (call) => {
     const { issue, comment } = commentOf(call);
     return { status: 200, body: showComment(call.world, call.repository(), issue, comment) };

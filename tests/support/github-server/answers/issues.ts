@@ -53,7 +53,9 @@ function shown(call: Call, issue: Issue, status = 200): Answer {
 function list(call: Call): Answer {
   const state = call.query.get('state') ?? 'open';
   const labels = (call.query.get('labels') ?? '').split(',').filter(Boolean);
+  const since = call.query.get('since') ?? '';
   const found = [...call.repository().issues.values()]
+    .filter(({ updatedAt }) => updatedAt >= since)
     .filter((issue) => state === 'all' || issue.state === state)
     .filter((issue) => labels.every((name) => issue.labels.some((label) => label.name === name)))
     .sort((a, b) => b.number - a.number);

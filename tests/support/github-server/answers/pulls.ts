@@ -5,7 +5,7 @@ import { notFound, Refusal, unprocessable, validationFailed } from '../refusal.t
 import { newIssue } from '../state/new-issue.ts';
 import { forkOf } from '../state/revision.ts';
 import { type Account, type Issue, mayPush, type Repository, roleOf } from '../state/world.ts';
-import { showPull, showUser } from '../views.ts';
+import { showCommit, showPull, showUser } from '../views.ts';
 import { changedFiles } from './repositories.ts';
 import { checkText } from './text.ts';
 
@@ -22,6 +22,7 @@ export const pulls: Readonly<Record<string, Handler>> = {
   'pulls/update': update,
   'pulls/create-reply-for-review-comment': reply,
   'pulls/list-files': listFiles,
+  'pulls/list-commits': listCommits,
   'pulls/request-reviewers': requestReviewers,
 };
 
@@ -241,4 +242,16 @@ async function requestReviewers(call: Call): Promise<Answer> {
     pull.teams = [...new Set([...pull.teams, ...teams])];
   }
   return { status: 201, body: await showPull(call.world, repository, issue) };
+}
+
+/** Oldest first, and no more than 250. */
+async function listCommits(call: Call): Promise<Answer> {
+  const repository = call.repository();
+  const issue = pullOf(call);
+  await showPull(call.world, repository, issue);
+  const { store } = repository;
+  const range = [`refs/pull/${issue.number}/head`, `^${issue.pull?.base}`];
+  const ids = (await store.text(['rev-list', '--reverse', ...range])).split('\n').filter(Boolean);
+  const show = async (id: string) => showCommit(call.world, repository, await store.commit(id));
+  return page(call, await Promise.all(ids.slice(0, 250).map(show)));
 }

@@ -1,0 +1,101 @@
+/** The pull requests and comments of patchsmith in a repository, and what the runs behind them have cost. */
+
+import * as z from 'zod';
+import { originOfCommit } from '../../domain/github/publishing/commit-message.ts';
+import { costOfCommit, costsIn, countedOnce, type RunCost } from '../../domain/github/publishing/costs.ts';
+import { ownAccount } from './access.ts';
+import { GitHubObjectId, type OnGitHub, paginate } from './request.ts';
+
+const User = z.object({ login: z.string(), type: z.string() }).nullish();
+const Thread = z.object({
+  number: z.int(),
+  title: z.string(),
+  body: z.string().nullish(),
+  user: User,
+  state: z.string(),
+  html_url: z.string(),
+  created_at: z.iso.datetime({ offset: true }),
+  pull_request: z.object({ merged_at: z.string().nullish() }).optional(),
+});
+const Comment = z.object({ issue_url: z.string(), body: z.string().nullish(), user: User });
+const Commit = z.object({
+  commit: z.object({ message: z.string(), tree: z.object({ sha: GitHubObjectId }) }),
+  parents: z.array(z.unknown()),
+});
+
+/** The cost of a run, and what it was for. */
+export interface CostOfWork extends RunCost {
+  /** Id of the plan, or of the pull request that was continued. */
+  readonly marker: string;
+  /** The issue or pull request that says so. */
+  readonly number: number;
+}
+
+/** A pull request of patchsmith. */
+export interface PullOutcome {
+  readonly number: number;
+  readonly title: string;
+  readonly url: string;
+  readonly state: 'open' | 'merged' | 'closed';
+  readonly createdAt: number;
+  /** Its branch has commits by others, merges aside. */
+  readonly isEdited: boolean;
+  readonly marker: string;
+}
+
+/** Of all that was updated since, in Unix milliseconds. Only texts of the token's account, or of a bot, are believed. */
+export async function readCosts(
+  where: OnGitHub,
+  sinceMs: number,
+): Promise<{ pulls: PullOutcome[]; costs: CostOfWork[] }> {
+  const since = new Date(sinceMs).toISOString().replace(/\.\d+/, '');
+  const me = await ownAccount(where.github);
+  const isOurs = (user: z.infer<typeof User>) =>
+    user?.login === me?.login || (user?.type === 'Bot' && !me?.login.endsWith('[bot]'));
+  const pulls: PullOutcome[] = [];
+  const costs: CostOfWork[] = [];
+  const threads = await paginate(where, {
+    route: 'GET /repos/{owner}/{repo}/issues',
+    parameters: { state: 'all', since },
+    entry: Thread,
+  });
+  for (const { number, title, body, user, state, html_url: url, created_at, pull_request } of threads) {
+    const marker = markerIn(body);
+    if (pull_request === undefined || marker === null || !isOurs(user)) continue;
+    const commits = await paginate(where, {
+      route: 'GET /repos/{owner}/{repo}/pulls/{pull_number}/commits',
+      parameters: { pull_number: number },
+      entry: Commit,
+    });
+    let isEdited = false;
+    for (const { commit, parents } of commits) {
+      const origin = originOfCommit(commit.message);
+      if (origin?.tree === commit.tree.sha)
+        costs.push({ runId: origin.runId, usd: costOfCommit(commit.message), marker, number });
+      else isEdited ||= parents.length < 2;
+    }
+    const isMerged = typeof pull_request.merged_at === 'string';
+    pulls.push({
+      ...{ number, title, url, isEdited, marker },
+      state: state === 'open' ? 'open' : isMerged ? 'merged' : 'closed',
+      createdAt: Date.parse(created_at),
+    });
+  }
+  const comments = await paginate(where, {
+    route: 'GET /repos/{owner}/{repo}/issues/comments',
+    parameters: { since },
+    entry: Comment,
+  });
+  for (const { issue_url, body, user } of comments) {
+    const marker = markerIn(body);
+    const number = Number(/\d+$/.exec(issue_url)?.[0] ?? 0);
+    if (marker !== null && isOurs(user))
+      for (const cost of costsIn(body ?? '')) costs.push({ ...cost, marker, number });
+  }
+  return { pulls, costs: countedOnce(costs) };
+}
+
+/** Of the last line, where ours is. */
+function markerIn(body: string | null | undefined): string | null {
+  return [...(body ?? '').matchAll(/<!-- patchsmith:([0-9a-f]{8}) -->/g)].at(-1)?.[1] ?? null;
+}

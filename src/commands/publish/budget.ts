@@ -1,0 +1,51 @@
+/** Whether what earlier runs have cost leaves room for another one: `--max-cost-per-day` and `--max-cost-per-plan`. */
+
+import type { OnGitHub } from '../../adapters/github/request.ts';
+import { readCosts } from '../../adapters/github/run-costs.ts';
+import { startOfId } from '../../adapters/storage/run-directory.ts';
+import type { Settings } from '../../config/schema.ts';
+import { sumOfCosts, usedWords } from '../../domain/github/publishing/costs.ts';
+import { limitReached, type RunOutcome } from '../../domain/run/outcome.ts';
+
+const DAY_MS = 24 * 3_600_000;
+
+/** How far back the runs of a plan count. */
+const DAYS = 30;
+
+/** What is left. */
+export interface SpentBudget {
+  /** For people; empty without a limit. */
+  readonly words: string;
+  /** Null if another run may begin; `marker` is the id of its plan or pull request. */
+  whyNot(marker: string | null): RunOutcome | null;
+}
+
+/** Reads nothing where nothing is limited. Throws `GitHubRefused`. */
+export async function readBudget(
+  where: OnGitHub,
+  { maxCostPerDay, maxCostPerPlan }: Pick<Settings, 'maxCostPerDay' | 'maxCostPerPlan'>,
+  now: number,
+): Promise<SpentBudget> {
+  if (maxCostPerDay === null && maxCostPerPlan === null) return { words: '', whyNot: () => null };
+  const { costs } = await readCosts(where, now - (maxCostPerPlan === null ? 1 : DAYS) * DAY_MS);
+  const today = costs.filter(({ runId }) => (startOfId(runId) ?? now) > now - DAY_MS);
+  const ofDay = maxCostPerDay === null ? '' : usedWords(today, maxCostPerDay, 'in 24 hours');
+  const refused = (used: string, flag: string) =>
+    limitReached(
+      'ERR_BUDGET_USED',
+      `Runs have used ${used}: no model is asked until that is less, or ${flag} is raised.`,
+    );
+  return {
+    words: ofDay === '' ? '' : `Used: ${ofDay}.`,
+    whyNot(marker) {
+      if (maxCostPerDay !== null && sumOfCosts(today) >= maxCostPerDay)
+        return refused(ofDay, '--max-cost-per-day');
+      const ofPlan = costs.filter((one) => one.marker === marker);
+      if (maxCostPerPlan === null || sumOfCosts(ofPlan) < maxCostPerPlan) return null;
+      return refused(
+        usedWords(ofPlan, maxCostPerPlan, `for this plan in ${DAYS} days`),
+        '--max-cost-per-plan',
+      );
+    },
+  };
+}

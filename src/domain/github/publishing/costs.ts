@@ -1,0 +1,77 @@
+/** What runs have cost, as hidden lines of comments and trailers of commits say it. A run is counted once. */
+
+import { pluralize } from '../../text/words.ts';
+
+/** What a run says that it has cost. */
+export interface RunCost {
+  readonly runId: string;
+  readonly usd: number;
+}
+
+/** Cheaper than any answer of a model is nothing: an amount has four digits after the point. */
+const AMOUNT = /^\d{1,7}\.\d{4}$/;
+const LINE = /^<!-- patchsmith-costs:((?: [\w-]{1,100}=\d{1,7}\.\d{4}){1,100}) -->$/gm;
+
+/** The costs in a text, oldest first. */
+export function costsIn(text: string): RunCost[] {
+  const [, list = ''] = [...text.replaceAll('\r\n', '\n').matchAll(LINE)].at(-1) ?? [];
+  return list
+    .split(' ')
+    .filter((one) => one !== '')
+    .map((one) => {
+      const [runId = '', usd] = one.split('=');
+      return { runId, usd: Number(usd) };
+    });
+}
+
+/** The body with those of the text that it replaces and of one more run, before the marker at its end: at most 100. */
+export function withCosts(
+  body: string,
+  { before, marker, spent }: { before: string; marker: string; spent: RunCost | null },
+): string {
+  const all = new Map(
+    [...costsIn(before), ...(spent === null ? [] : [spent])].map((one) => [one.runId, one]),
+  );
+  if (all.size === 0) return body;
+  const list = [...all.values()].slice(-100).map(({ runId, usd }) => ` ${runId}=${usd.toFixed(4)}`);
+  return `${body.slice(0, -marker.length)}<!-- patchsmith-costs:${list.join('')} -->\n${marker}`;
+}
+
+/** Null for a run that cost nothing, or nobody knows what. */
+export function costOfRun({
+  runId,
+  costUsd,
+}: {
+  runId: string;
+  costUsd: number | 'unknown';
+}): RunCost | null {
+  const isAmount = costUsd !== 'unknown' && AMOUNT.test(costUsd.toFixed(4)) && /^[\w-]{1,100}$/.test(runId);
+  return isAmount && costUsd > 0 ? { runId, usd: costUsd } : null;
+}
+
+/** The line of a commit; none where there is no cost. */
+export function costTrailer(spent: RunCost | null): string[] {
+  return spent === null ? [] : [`Patchsmith-Cost: ${spent.usd.toFixed(4)}`];
+}
+
+/** What a commit says, or 0. */
+export function costOfCommit(message: string): number {
+  return Number(/^Patchsmith-Cost: (\d{1,7}\.\d{4})$/m.exec(message)?.[1] ?? 0);
+}
+
+/** The same runs are known from several places; of two amounts the higher one counts. */
+export function countedOnce<Cost extends RunCost>(costs: readonly Cost[]): Cost[] {
+  const known = new Map<string, Cost>();
+  for (const one of costs) if (one.usd > (known.get(one.runId)?.usd ?? -1)) known.set(one.runId, one);
+  return [...known.values()];
+}
+
+/** The sum in USD. */
+export function sumOfCosts(costs: readonly RunCost[]): number {
+  return costs.reduce((sum, { usd }) => sum + usd, 0);
+}
+
+/** `USD 3.2000 of 10.0000 in 24 hours (4 runs)`. */
+export function usedWords(costs: readonly RunCost[], limit: number, span: string): string {
+  return `USD ${sumOfCosts(costs).toFixed(2)} of ${limit.toFixed(2)} ${span} (${pluralize(costs.length, 'run')})`;
+}
