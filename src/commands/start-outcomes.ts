@@ -4,9 +4,10 @@ import { ownerAndName } from '../adapters/github/request.ts';
 import { readCosts } from '../adapters/github/run-costs.ts';
 import { startOfId } from '../adapters/storage/run-directory.ts';
 import { withoutKeyAndTokens } from '../config/provider-keys.ts';
-import { OutcomesReport, outcomesOf } from '../domain/github/outcomes.ts';
+import type { OutcomesReport } from '../domain/github/outcomes.ts';
+import { sumOfCosts } from '../domain/github/publishing/costs.ts';
 import { done, type RunOutcome } from '../domain/run/outcome.ts';
-import { redactedJson, redactedStrings } from '../domain/secrets/redact.ts';
+import { type Redact, redactedJson } from '../domain/secrets/redact.ts';
 import { columns, inertJson } from '../domain/text/terminal.ts';
 import { pluralize } from '../domain/text/words.ts';
 import type { HostContext } from '../host/context.ts';
@@ -36,40 +37,43 @@ export async function showOutcomes(
   const place = { settings, signal, result: { changedFiles: [] }, patchFile: null };
   const read = await ended(place, () => readCosts({ github, ...ownerAndName(repository) }, from));
   if ('name' in read) return read;
-  const pulls = read.pulls.filter(({ createdAt }) => createdAt >= from);
   const costs = read.costs.filter(({ runId }) => (startOfId(runId) ?? from) >= from);
-  const since = new Date(from).toISOString();
-  const report = outcomesOf(
-    { patchsmith: version, repository, since },
-    pulls.map(({ createdAt, isEdited: edited, ...pull }) => ({ ...pull, edited })),
-    costs,
-  );
-  const document = json
-    ? `${inertJson(redactedJson(OutcomesReport.parse(redactedStrings(report, redact)), redact, 2))}\n`
-    : columns(
-        [
-          ['PULL REQUEST', 'STATE', 'EDITED', 'RUNS', 'COST', 'TITLE'],
-          ...report.pullRequests.map((one) => [
-            `#${one.number}`,
-            one.state,
-            one.edited ? 'yes' : 'no',
-            String(one.runs),
-            usdText(one.costUsd),
-            one.title,
-          ]),
-        ],
-        [12, 8, 6, 6, 12, 60],
-        redact,
-      );
-  const unread = await handOver(context, document);
-  const { merged, closed, open, editedBeforeMerge, costUsd, costPerMergedUsd: each } = report;
-  const perMerged = each === null ? '' : `, ${usdText(each)} per merged one`;
-  return (
-    unread ??
-    done(
-      `${pluralize(pulls.length, 'pull request')} since ${since.slice(0, 10)}: ${merged} merged (${editedBeforeMerge} edited by others), ${closed} closed, ${open} open; ${pluralize(report.runs, 'run')}, ${usdText(costUsd)}${perMerged}.`,
-    )
-  );
+  const pulls = read.pulls.filter(({ createdAt }) => createdAt >= from);
+  const inState = (wanted: string) => pulls.filter(({ state }) => state === wanted);
+  const [merged, costUsd] = [inState('merged'), sumOfCosts(costs)];
+  const report: OutcomesReport = {
+    version: 1,
+    patchsmith: version,
+    repository,
+    since: new Date(from).toISOString(),
+    pullRequests: pulls.map(({ createdAt: _, isEdited: edited, marker, ...pull }) => {
+      const own = costs.filter((one) => one.marker === marker);
+      return { ...pull, edited, runs: own.length, costUsd: sumOfCosts(own) };
+    }),
+    merged: merged.length,
+    closed: inState('closed').length,
+    open: inState('open').length,
+    editedBeforeMerge: merged.filter(({ isEdited }) => isEdited).length,
+    runs: costs.length,
+    costUsd,
+    costPerMergedUsd: merged.length === 0 ? null : costUsd / merged.length,
+  };
+  const document = json ? `${inertJson(redactedJson(report, redact, 2))}\n` : tableOf(report, redact);
+  return (await handOver(context, document)) ?? done(summaryOf(report));
+}
+
+function tableOf({ pullRequests }: OutcomesReport, redact: Redact): string {
+  const rows = pullRequests.map(({ number, state, edited, runs, costUsd, title }) => {
+    return [`#${number}`, state, edited ? 'yes' : 'no', String(runs), usdText(costUsd), title];
+  });
+  const head = ['PULL REQUEST', 'STATE', 'EDITED', 'RUNS', 'COST', 'TITLE'];
+  return columns([head, ...rows], [12, 8, 6, 6, 12, 60], redact);
+}
+
+function summaryOf(report: OutcomesReport): string {
+  const { pullRequests, since, merged, editedBeforeMerge, closed, open, runs, costUsd } = report;
+  const each = report.costPerMergedUsd === null ? '' : `, ${usdText(report.costPerMergedUsd)} per merged one`;
+  return `${pluralize(pullRequests.length, 'pull request')} since ${since.slice(0, 10)}: ${merged} merged (${editedBeforeMerge} edited by others), ${closed} closed, ${open} open; ${pluralize(runs, 'run')}, ${usdText(costUsd)}${each}.`;
 }
 
 function usdText(amount: number): string {

@@ -4,8 +4,9 @@ import type { OnGitHub } from '../../adapters/github/request.ts';
 import { readCosts } from '../../adapters/github/run-costs.ts';
 import { startOfId } from '../../adapters/storage/run-directory.ts';
 import type { Settings } from '../../config/schema.ts';
-import { sumOfCosts, usedWords } from '../../domain/github/publishing/costs.ts';
+import { type RunCost, sumOfCosts } from '../../domain/github/publishing/costs.ts';
 import { limitReached, type RunOutcome } from '../../domain/run/outcome.ts';
+import { pluralize } from '../../domain/text/words.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -29,23 +30,26 @@ export async function readBudget(
   if (maxCostPerDay === null && maxCostPerPlan === null) return { words: '', whyNot: () => null };
   const { costs } = await readCosts(where, now - (maxCostPerPlan === null ? 1 : DAYS) * DAY_MS);
   const today = costs.filter(({ runId }) => (startOfId(runId) ?? now) > now - DAY_MS);
-  const ofDay = maxCostPerDay === null ? '' : usedWords(today, maxCostPerDay, 'in 24 hours');
-  const refused = (used: string, flag: string) =>
-    limitReached(
-      'ERR_BUDGET_USED',
-      `Runs have used ${used}: no model is asked until that is less, or ${flag} is raised.`,
-    );
+  const used = (some: readonly RunCost[], limit: number | null, span: string) =>
+    `USD ${sumOfCosts(some).toFixed(2)} of ${limit?.toFixed(2)} ${span} (${pluralize(some.length, 'run')})`;
+  const refusal = (some: readonly RunCost[], limit: number | null, span: string, flag: string) =>
+    limit === null || sumOfCosts(some) < limit
+      ? null
+      : limitReached(
+          'ERR_BUDGET_USED',
+          `Runs have used ${used(some, limit, span)}: no model is asked until that is less, or ${flag} is raised.`,
+        );
   return {
-    words: ofDay === '' ? '' : `Used: ${ofDay}.`,
-    whyNot(marker) {
-      if (maxCostPerDay !== null && sumOfCosts(today) >= maxCostPerDay)
-        return refused(ofDay, '--max-cost-per-day');
-      const ofPlan = costs.filter((one) => one.marker === marker);
-      if (maxCostPerPlan === null || sumOfCosts(ofPlan) < maxCostPerPlan) return null;
-      return refused(
-        usedWords(ofPlan, maxCostPerPlan, `for this plan in ${DAYS} days`),
+    words: maxCostPerDay === null ? '' : `Used: ${used(today, maxCostPerDay, IN_A_DAY)}.`,
+    whyNot: (marker) =>
+      refusal(today, maxCostPerDay, IN_A_DAY, '--max-cost-per-day') ??
+      refusal(
+        costs.filter((one) => one.marker === marker),
+        maxCostPerPlan,
+        `for this plan in ${DAYS} days`,
         '--max-cost-per-plan',
-      );
-    },
+      ),
   };
 }
+
+const IN_A_DAY = 'in 24 hours';

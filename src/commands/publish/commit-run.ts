@@ -11,7 +11,7 @@ import {
   isOfAnotherRequest,
   planTrailer,
 } from '../../domain/github/publishing/commit-message.ts';
-import { costOfRun, costTrailer } from '../../domain/github/publishing/costs.ts';
+import { costTrailer } from '../../domain/github/publishing/costs.ts';
 import { requestOf } from '../../domain/github/publishing/identity.ts';
 import { changeSubject } from '../../domain/github/publishing/plain-text.ts';
 import { publishFailed } from '../../domain/run/outcome.ts';
@@ -122,7 +122,7 @@ export async function makeCommit(job: PublishJob, clone: Clone, wanted: CommitTo
   const facts = { runId: result.runId, tree: order.tree, base, request };
   const message = commitMessage(changeSubject(result), facts, {
     message: settings.commitMessage,
-    trailers: [...planTrailer(result.plan?.title), ...costTrailer(costOfRun(result)), ...trailers],
+    trailers: [...planTrailer(result.plan?.title), ...costTrailer(result), ...trailers],
   });
   const { branch, parents, head } = order;
   const ahead = { branch, message, isNew: head === null, isMerge: parents.length > 1 };

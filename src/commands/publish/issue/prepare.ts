@@ -84,19 +84,8 @@ async function prepare(
     permitted !== null || asked.status !== 'found'
       ? null
       : await ended(place, () => {
-          const { now } = context;
-          return prepareRounds({
-            ...asked,
-            pulls: pulls ?? [],
-            where,
-            env,
-            now,
-            settings,
-            place,
-            runUrl,
-            publication,
-            say,
-          });
+          const job = { ...asked, pulls: pulls ?? [], where, env, now: context.now };
+          return prepareRounds({ ...job, settings, place, runUrl, publication, say });
         });
   if (rounds !== null && 'name' in rounds) return rounds;
   if (pulls !== null) context.onContinued?.(rounds?.ready ?? []);

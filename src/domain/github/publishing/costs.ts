@@ -1,15 +1,11 @@
 /** What runs have cost, as hidden lines of comments and trailers of commits say it. A run is counted once. */
 
-import { pluralize } from '../../text/words.ts';
-
 /** What a run says that it has cost. */
 export interface RunCost {
   readonly runId: string;
   readonly usd: number;
 }
 
-/** Cheaper than any answer of a model is nothing: an amount has four digits after the point. */
-const AMOUNT = /^\d{1,7}\.\d{4}$/;
 const LINE = /^<!-- patchsmith-costs:((?: [\w-]{1,100}=\d{1,7}\.\d{4}){1,100}) -->$/gm;
 
 /** The costs in a text, oldest first. */
@@ -45,12 +41,12 @@ export function costOfRun({
   runId: string;
   costUsd: number | 'unknown';
 }): RunCost | null {
-  const isAmount = costUsd !== 'unknown' && AMOUNT.test(costUsd.toFixed(4)) && /^[\w-]{1,100}$/.test(runId);
-  return isAmount && costUsd > 0 ? { runId, usd: costUsd } : null;
+  return costUsd !== 'unknown' && costUsd > 0 && costUsd < 1e7 ? { runId, usd: costUsd } : null;
 }
 
 /** The line of a commit; none where there is no cost. */
-export function costTrailer(spent: RunCost | null): string[] {
+export function costTrailer(run: { runId: string; costUsd: number | 'unknown' }): string[] {
+  const spent = costOfRun(run);
   return spent === null ? [] : [`Patchsmith-Cost: ${spent.usd.toFixed(4)}`];
 }
 
@@ -69,9 +65,4 @@ export function countedOnce<Cost extends RunCost>(costs: readonly Cost[]): Cost[
 /** The sum in USD. */
 export function sumOfCosts(costs: readonly RunCost[]): number {
   return costs.reduce((sum, { usd }) => sum + usd, 0);
-}
-
-/** `USD 3.2000 of 10.0000 in 24 hours (4 runs)`. */
-export function usedWords(costs: readonly RunCost[], limit: number, span: string): string {
-  return `USD ${sumOfCosts(costs).toFixed(2)} of ${limit.toFixed(2)} ${span} (${pluralize(costs.length, 'run')})`;
 }
