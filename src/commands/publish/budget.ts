@@ -1,4 +1,4 @@
-/** Whether what earlier runs have cost leaves room for another one: `--max-cost-per-day` and `--max-cost-per-plan`. */
+/** Whether what earlier runs have cost leaves room for another one: `--cost-per-day` and `--cost-per-plan`. */
 
 import type { OnGitHub } from '../../adapters/github/request.ts';
 import { readCosts } from '../../adapters/github/run-costs.ts';
@@ -24,11 +24,11 @@ export interface SpentBudget {
 /** Reads nothing where nothing is limited. Throws `GitHubRefused`. */
 export async function readBudget(
   where: OnGitHub,
-  { maxCostPerDay, maxCostPerPlan }: Pick<Settings, 'maxCostPerDay' | 'maxCostPerPlan'>,
+  { costPerDay, costPerPlan }: Pick<Settings, 'costPerDay' | 'costPerPlan'>,
   now: number,
 ): Promise<SpentBudget> {
-  if (maxCostPerDay === null && maxCostPerPlan === null) return { words: '', whyNot: () => null };
-  const { costs } = await readCosts(where, now - (maxCostPerPlan === null ? 1 : DAYS) * DAY_MS);
+  if (costPerDay === null && costPerPlan === null) return { words: '', whyNot: () => null };
+  const { costs } = await readCosts(where, now - (costPerPlan === null ? 1 : DAYS) * DAY_MS);
   const today = costs.filter(({ runId }) => (startOfId(runId) ?? now) > now - DAY_MS);
   const used = (some: readonly RunCost[], limit: number | null, span: string) =>
     `USD ${sumOfCosts(some).toFixed(2)} of ${limit?.toFixed(2)} ${span} (${pluralize(some.length, 'run')})`;
@@ -40,14 +40,14 @@ export async function readBudget(
           `Runs have used ${used(some, limit, span)}: no model is asked until that is less, or ${flag} is raised.`,
         );
   return {
-    words: maxCostPerDay === null ? '' : `Used: ${used(today, maxCostPerDay, IN_A_DAY)}.`,
+    words: costPerDay === null ? '' : `Used: ${used(today, costPerDay, IN_A_DAY)}.`,
     whyNot: (marker) =>
-      refusal(today, maxCostPerDay, IN_A_DAY, '--max-cost-per-day') ??
+      refusal(today, costPerDay, IN_A_DAY, '--cost-per-day') ??
       refusal(
         costs.filter((one) => one.marker === marker),
-        maxCostPerPlan,
+        costPerPlan,
         `for this plan in ${DAYS} days`,
-        '--max-cost-per-plan',
+        '--cost-per-plan',
       ),
   };
 }

@@ -108,11 +108,11 @@ export const PUBLISHING_SETTINGS = {
   fallback: choice(FALLBACKS).default('none').register(about, {
     flag: 'fallback', value: FALLBACKS.join('|'), group: 'Publishing', file: 'refused',
     help: 'issue: where GitHub refuses the branch or the pull request, give the patch in the comment on the issue, or in an issue of its own' }),
-  maxCostPerDay: usd().nullable().default(null).register(about, {
-    flag: 'max-cost-per-day', value: 'USD', group: 'Publishing', file: 'refused', alsoFor: ['prepare'],
+  costPerDay: usd().nullable().default(null).register(about, {
+    flag: 'cost-per-day', value: 'USD', group: 'Publishing', file: 'refused', alsoFor: ['prepare'],
     help: 'What the runs of the repository may cost in 24 hours, as its pull requests and comments record it; checked before a run by prepare and run --publish', defaultHelp: 'no limit' }),
-  maxCostPerPlan: usd().nullable().default(null).register(about, {
-    flag: 'max-cost-per-plan', value: 'USD', group: 'Publishing', file: 'refused', alsoFor: ['prepare'],
+  costPerPlan: usd().nullable().default(null).register(about, {
+    flag: 'cost-per-plan', value: 'USD', group: 'Publishing', file: 'refused', alsoFor: ['prepare'],
     help: 'The same for the runs of one plan or issue and its pull request, in 30 days', defaultHelp: 'no limit' }),
   publishUnfinished: yesOrNo().default(false).register(about, {
     flag: 'publish-unfinished', group: 'Publishing', file: 'refused',

@@ -35,8 +35,7 @@ export const DURING_AND_AFTER = {
         'The model repeated the same calls with the same results. Read the last iterations, and say in the plan what to do there.',
     },
     limit_reached: {
-      ERR_BUDGET_USED:
-        'Earlier runs have used up `--max-cost-per-day` or `--max-cost-per-plan`. Wait, or raise it.',
+      ERR_BUDGET_USED: 'Earlier runs have used up `--cost-per-day` or `--cost-per-plan`. Wait, or raise it.',
       ERR_LIMIT_ITERATIONS:
         'All iterations are used up. `patchsmith resume` with a higher `--max-iterations`, or narrow the plan.',
       ERR_LIMIT_TOKENS:

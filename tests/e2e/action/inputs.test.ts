@@ -68,7 +68,7 @@ const READ: Readonly<Record<string, string>> = {
   'sandbox-level': 'namespaces',
   ...{ 'max-processes': '509', 'max-memory': '1g', 'max-file-size': '7m', 'max-disk': '3g' },
   ...{ 'max-total-size': '4g', 'branch-suffix': 'short-commit-hash', sign: 'auto' },
-  ...{ 'publish-as': 'pull-request', 'max-cost-per-day': '90', 'max-cost-per-plan': '91' },
+  ...{ 'publish-as': 'pull-request', 'cost-per-day': '90', 'cost-per-plan': '91' },
   ...{ 'maintainer-can-modify': 'true', 'max-patch-files': '7', 'max-patch-size': '1m', protected: 'draft' },
   ...{
     'publish-unfinished': 'true',

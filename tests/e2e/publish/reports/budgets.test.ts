@@ -80,16 +80,16 @@ test('what runs have cost is recorded once, whatever became of them, and a budge
   );
 
   const before = there.github.requests.length;
-  const day = await command(there, ['prepare', ...ISSUE, '--max-cost-per-day', '0.75']);
+  const day = await command(there, ['prepare', ...ISSUE, '--cost-per-day', '0.75']);
   expect(day.exitCode, day.stderr).toBe(7);
   expect(day.stderr).toContain('[ERR_BUDGET_USED]: Runs have used USD 0.75 of 0.75 in 24 hours (2 runs)');
-  const plan = await command(there, ['prepare', ...ISSUE, '--max-cost-per-plan', '2.75']);
+  const plan = await command(there, ['prepare', ...ISSUE, '--cost-per-plan', '2.75']);
   expect(plan.exitCode, plan.stderr).toBe(7);
   expect(plan.stderr).toContain('USD 2.75 of 2.75 for this plan in 30 days (3 runs)');
   const writes = there.github.requests.slice(before).filter(isWrite);
   expect(new Set(writes.map(({ method }) => method))).toEqual(new Set(['PATCH']));
 
-  const more = ['--max-cost-per-day', '0.76', '--max-cost-per-plan', '2.76'];
+  const more = ['--cost-per-day', '0.76', '--cost-per-plan', '2.76'];
   const ready = await command(there, ['prepare', ...ISSUE, ...more]);
   expect(ready.exitCode, ready.stderr).toBe(0);
   expect(ready.stderr).toContain('Used: USD 0.75 of 0.76 in 24 hours (2 runs).');
@@ -109,9 +109,9 @@ test('a plan without an issue is counted by its commits, and texts of others cou
   });
   become(there, { runId: idOf(1, 'dddddd'), costUsd: 0.5 });
   expect((await publish(there)).exitCode).toBe(0);
-  const used = await command(there, ['prepare', '--max-cost-per-day', '0.5']);
+  const used = await command(there, ['prepare', '--cost-per-day', '0.5']);
   expect([used.exitCode, used.stderr]).toEqual([7, expect.stringContaining('USD 0.50 of 0.50')]);
-  expect((await command(there, ['prepare', '--max-cost-per-day', '0.51'])).exitCode).toBe(0);
+  expect((await command(there, ['prepare', '--cost-per-day', '0.51'])).exitCode).toBe(0);
 
   const run = ['run', '-m', 'Do it', '--publish', '--sandbox', 'off'];
   const env = {
@@ -124,7 +124,7 @@ test('a plan without an issue is counted by its commits, and texts of others cou
   };
   await made.repository.git('reset', '--hard', '--quiet');
   await made.repository.git('clean', '-fdq');
-  const limit = ['--max-cost-per-plan', '0.5', '--repository', NAME];
+  const limit = ['--cost-per-plan', '0.5', '--repository', NAME];
   const { exitCode, stderr } = await cliHere([...run, ...limit], { cwd: made.repository.root, env });
   expect(exitCode, stderr).toBe(7);
   expect(stderr).toContain('[ERR_BUDGET_USED]');
