@@ -6,18 +6,18 @@ import { costOfCommit, costsIn, countedOnce, type RunCost } from '../../domain/g
 import { ownAccount } from './access.ts';
 import { GitHubObjectId, type OnGitHub, paginate } from './request.ts';
 
-const User = z.object({ login: z.string(), type: z.string() }).nullish();
+const Writer = z.object({ login: z.string(), type: z.string() }).nullish();
 const Thread = z.object({
   number: z.int(),
   title: z.string(),
   body: z.string().nullish(),
-  user: User,
+  user: Writer,
   state: z.string(),
   html_url: z.string(),
   created_at: z.iso.datetime({ offset: true }),
   pull_request: z.object({ merged_at: z.string().nullish() }).optional(),
 });
-const Comment = z.object({ issue_url: z.string(), body: z.string().nullish(), user: User });
+const Comment = z.object({ issue_url: z.string(), body: z.string().nullish(), user: Writer });
 const Commit = z.object({
   commit: z.object({ message: z.string(), tree: z.object({ sha: GitHubObjectId }) }),
   parents: z.array(z.unknown()),
@@ -50,7 +50,7 @@ export async function readCosts(
 ): Promise<{ pulls: PullOutcome[]; costs: CostOfWork[] }> {
   const since = new Date(sinceMs).toISOString().replace(/\.\d+/, '');
   const me = await ownAccount(where.github);
-  const isOurs = (user: z.infer<typeof User>) =>
+  const isOurs = (user: z.infer<typeof Writer>) =>
     user?.login === me?.login || (user?.type === 'Bot' && !me?.login.endsWith('[bot]'));
   const pulls: PullOutcome[] = [];
   const costs: CostOfWork[] = [];

@@ -21,7 +21,7 @@ import type { PublishJob } from '../job.ts';
 /** Most comments at lines in a review; the other findings are in its body. */
 const MAX_COMMENTS = 30;
 
-type Made = Omit<NonNullable<Publication['answer']>, 'as' | 'findings'>;
+type AnswerMade = Omit<NonNullable<Publication['answer']>, 'as' | 'findings'>;
 
 /** Publishes the answer as `--publish-as` says. Throws `GitHubRefused`. */
 export async function publishAnswer(job: PublishJob): Promise<RunOutcome> {
@@ -63,7 +63,7 @@ async function writeSarif(
   { run, settings, publication }: PublishJob,
   findings: ReportedFinding[],
   title: string,
-): Promise<RunOutcome | Made> {
+): Promise<RunOutcome | AnswerMade> {
   const file = join(run.directory.path, 'findings.sarif');
   const sarif = sarifOf({ findings, version: publication.patchsmith, title });
   const why = settings.dryRun ? null : writeDocument(file, `${JSON.stringify(sarif, null, 2)}\n`);
@@ -75,7 +75,7 @@ async function checkOf(
   { upstream, result, runUrl }: PublishJob,
   findings: ReportedFinding[],
   title: string,
-): Promise<Made> {
+): Promise<AnswerMade> {
   const annotations = findings.flatMap((finding) => checkAnnotation(finding) ?? []);
   const rest = findings.filter((finding) => reportedLines(finding) === null);
   const [worst] = findings;
@@ -95,7 +95,7 @@ async function reviewOf(
   job: PublishJob,
   findings: ReportedFinding[],
   title: string,
-): Promise<RunOutcome | Made> {
+): Promise<RunOutcome | AnswerMade> {
   const { upstream, askedIn, result, runUrl } = job;
   const number = askedIn?.isHere === true ? askedIn.number : 0;
   const pull = number === 0 ? null : await readPull(upstream, number);

@@ -1,20 +1,20 @@
 /** `patchsmith outcomes`: what became of the pull requests in a repository, and what they cost. Only reads. */
 
-import { ownerAndName } from '../adapters/github/request.ts';
-import { readCosts } from '../adapters/github/run-costs.ts';
-import { startOfId } from '../adapters/storage/run-directory.ts';
-import { withoutKeyAndTokens } from '../config/provider-keys.ts';
-import type { OutcomesReport } from '../domain/github/outcomes.ts';
-import { sumOfCosts } from '../domain/github/publishing/costs.ts';
-import { done, type RunOutcome } from '../domain/run/outcome.ts';
-import { type Redact, redactedJson } from '../domain/secrets/redact.ts';
-import { columns, inertJson } from '../domain/text/terminal.ts';
-import { pluralize } from '../domain/text/words.ts';
-import type { HostContext } from '../host/context.ts';
-import { sayTo } from '../host/say.ts';
-import { handOver } from './hand-over.ts';
-import { ended, openFor } from './publish/ended.ts';
-import type { PublishInputs } from './publish/start.ts';
+import { ownerAndName } from '../../adapters/github/request.ts';
+import { readCosts } from '../../adapters/github/run-costs.ts';
+import { startOfId } from '../../adapters/storage/run-directory.ts';
+import { withoutKeyAndTokens } from '../../config/provider-keys.ts';
+import type { OutcomesReport } from '../../domain/github/outcomes.ts';
+import { sumOfCosts } from '../../domain/github/publishing/costs.ts';
+import { done, type RunOutcome } from '../../domain/run/outcome.ts';
+import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
+import { columns, inertJson } from '../../domain/text/terminal.ts';
+import { pluralize } from '../../domain/text/words.ts';
+import type { HostContext } from '../../host/context.ts';
+import { sayTo } from '../../host/say.ts';
+import { handOver } from '../hand-over.ts';
+import { ended, openFor } from './ended.ts';
+import type { PublishInputs } from './start.ts';
 
 const DEFAULT_MS = 30 * 24 * 3_600_000;
 
