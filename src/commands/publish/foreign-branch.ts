@@ -10,7 +10,7 @@ import { sha256Of } from '../../files/hash.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
 import type { GitHub } from '../../ports/github.ts';
 import { commentText } from '../../texts/issue-comment.ts';
-import { findClosed } from './closing/reopen.ts';
+import { findClosed } from './closing.ts';
 import { ended } from './ended.ts';
 import { forReaders } from './issue/input-words.ts';
 import {

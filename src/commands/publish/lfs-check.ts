@@ -6,10 +6,12 @@ import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import { listed } from '../../domain/text/words.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import type { PublishJob } from './job.ts';
-import type { Change } from './rebuild-run.ts';
 
 /** Null when all contents are on GitHub, or when it could not be asked, which is a warning. */
-export async function lackingLfs(job: PublishJob, files: Change['files']): Promise<RunOutcome | null> {
+export async function lackingLfs(
+  job: PublishJob,
+  files: readonly { readonly path: string; readonly bytes: Buffer | null }[],
+): Promise<RunOutcome | null> {
   const pointers = files.flatMap(({ path, bytes }) => {
     const object = bytes === null ? null : lfsObjectIn(bytes);
     return object === null ? [] : [{ path, ...object }];

@@ -21,16 +21,14 @@ import { warning } from '../../domain/warnings/warning.ts';
 import { refusedResult } from '../../engine/finish/result.ts';
 import { writeDocument } from '../../files/replace-file.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
-import { findClosed } from './closing/reopen.ts';
-import { settleStale } from './closing/stale.ts';
+import { findClosed, settleStale } from './closing.ts';
 import { commitRun } from './commit-run.ts';
 import { ended, openFor } from './ended.ts';
 import { commentOnIssue, labelIssue, readIssueOfWork } from './issue/issue-of-work.ts';
 import { explainedOnIssue } from './issue/wrong-inputs.ts';
 import { cloneFor, jobOf, type PublishJob, pullPlace, readBase } from './job.ts';
-import { lackingLfs } from './lfs-check.ts';
 import { draftOpenFirst, openForReview } from './open-pull-request.ts';
-import { checkLinked, checkPolicy, withoutExcluded } from './policy-check.ts';
+import { checkPolicy, withoutExcluded } from './policy-check.ts';
 import { type CheckedRun, readRun } from './read-run.ts';
 import { rebuildRun } from './rebuild-run.ts';
 
@@ -193,14 +191,9 @@ async function publish(job: PublishJob): Promise<RunOutcome> {
   const rebuilt = await rebuildRun(job, clone, patch, trees);
   if (rebuilt.status === 'refused') return rebuilt.outcome;
   const { change } = rebuilt;
-  const linked = await checkLinked(job, clone, patch, change.tree);
-  if (linked.status === 'refused') return linked.outcome;
-  if (change.tree === now) return noChange(`${branch} already contains the whole patch.`);
-  const lacking = await lackingLfs(job, change.files);
-  if (lacking !== null) return lacking;
   const facts = {
     unfinished: verdict.unfinished,
-    protectedPaths: [...judged.protectedPaths, ...linked.protectedPaths],
+    protectedPaths: [...judged.protectedPaths, ...change.protectedPaths],
     closed: closed.closed,
   };
   const notADraft = await draftOpenFirst(job, base.base, facts);

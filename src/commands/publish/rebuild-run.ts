@@ -8,7 +8,7 @@ import { isBinary } from '../../domain/github/conflict.ts';
 import { flagLines } from '../../domain/report/result-lines.ts';
 import type { Flag } from '../../domain/review/flag.ts';
 import { repositoriesInTree } from '../../domain/review/git-folder.ts';
-import { policyViolation, publishFailed } from '../../domain/run/outcome.ts';
+import { noChange, policyViolation, publishFailed } from '../../domain/run/outcome.ts';
 import { listed, sentence } from '../../domain/text/words.ts';
 import { repositoriesReason, withheldReason } from '../../engine/finish/result.ts';
 import { scanContents } from '../../engine/finish/review.ts';
@@ -22,6 +22,8 @@ import {
   treeEntries,
 } from '../../git/store/trees.ts';
 import type { PublishJob, Refused } from './job.ts';
+import { lackingLfs } from './lfs-check.ts';
+import { checkLinked } from './policy-check.ts';
 import type { CheckedPatch } from './read-run.ts';
 
 /** The change to publish, on today's base. The clone has its tree. */
@@ -30,6 +32,8 @@ export interface Change {
   /** The new contents, for those that are files. */
   readonly files: readonly { readonly path: string; readonly bytes: Buffer | null }[];
   readonly flags: readonly Flag[];
+  /** What links of the tree give protected names to, and may only be published as a draft. */
+  readonly protectedPaths: readonly string[];
 }
 
 /** The trees of a patch, which the clone has. */
@@ -54,7 +58,7 @@ const ENV = { GIT_ALLOC_LIMIT: '256m' };
 
 /**
  * Applies the patch to what the run began with, which must give the tree that the run has proven, and merges that with today's
- * base. What comes out is checked as it is: the patch is not trusted to say what it does.
+ * base. What comes out is checked as it is: the patch is not trusted to say what it does. Nothing new is refused, unless it is a merge.
  */
 export async function rebuildRun(
   job: PublishJob,
@@ -112,13 +116,22 @@ export async function rebuildRun(
     changes.flatMap(({ after }) => contentOf(after)),
     () => MAX_TOTAL_BYTES,
   );
-  if (settings.fallback === 'issue' && (result.followUp?.merge ?? null) === null)
+  const isMerge = (result.followUp?.merge ?? null) !== null;
+  if (settings.fallback === 'issue' && !isMerge)
     job.made.patch = await clone.run([...DIFF, trees.now, merged]);
   const files = changes.map(({ path, after }) => ({
     path,
     bytes: after === null ? null : (contents.get(after.blob) ?? null),
   }));
-  return { status: 'ok', change: { tree: merged, files, flags: publication.flags } };
+  const linked = await checkLinked(job, clone, patch, merged);
+  if (linked.status === 'refused') return linked;
+  // A merge that is kept as it is has both parents to tell.
+  if (merged === trees.now && !isMerge)
+    return { status: 'refused', outcome: noChange(`${trees.name} already contains the whole patch.`) };
+  const lacking = await lackingLfs(job, files);
+  if (lacking !== null) return { status: 'refused', outcome: lacking };
+  const { protectedPaths } = linked;
+  return { status: 'ok', change: { tree: merged, files, flags: publication.flags, protectedPaths } };
 }
 
 /**

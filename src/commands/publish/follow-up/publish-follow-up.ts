@@ -3,30 +3,28 @@
  * whether patchsmith made it, and for its rules.
  */
 
-import { commitsSince } from '../../../adapters/github/branch.ts';
+import { mergeBaseOf } from '../../../adapters/github/branch.ts';
 import type { Clone } from '../../../adapters/github/clone.ts';
-import { NOT_OWN, type OwnPull, readOwnPull } from '../../../adapters/github/follow-up/continued-pull.ts';
+import {
+  commitsOf,
+  NOT_OWN,
+  type OwnPull,
+  readOwnPull,
+} from '../../../adapters/github/follow-up/continued-pull.ts';
 import { findPulls, updatePullRequest } from '../../../adapters/github/pull-requests.ts';
 import type { FollowUp } from '../../../domain/github/follow-up.ts';
 import { originOfCommit } from '../../../domain/github/publishing/commit-message.ts';
 import { requestOf } from '../../../domain/github/publishing/identity.ts';
 import { draftReasons, verificationOf } from '../../../domain/github/publishing/policy.ts';
-import {
-  done,
-  noChange,
-  policyViolation,
-  publishFailed,
-  type RunOutcome,
-} from '../../../domain/run/outcome.ts';
+import { done, policyViolation, publishFailed, type RunOutcome } from '../../../domain/run/outcome.ts';
 import type { RunResult } from '../../../domain/run/result.ts';
 import { withFollowUp } from '../../../texts/follow-up.ts';
 import { makeCommit } from '../commit-run.ts';
 import { cleanMergeIn, cloneFor, type PublishJob, type Refused, repositoryNamed } from '../job.ts';
-import { lackingLfs } from '../lfs-check.ts';
 import { draftFirst, keptDraft } from '../open-pull-request.ts';
 import { checkLinked, checkPolicy } from '../policy-check.ts';
 import type { CheckedPatch } from '../read-run.ts';
-import { rebuildRun } from '../rebuild-run.ts';
+import { type Change, rebuildRun } from '../rebuild-run.ts';
 import { answerThreads } from './answer-threads.ts';
 import { remakeMerge } from './remade-merge.ts';
 
@@ -85,33 +83,28 @@ async function commitOn(job: PublishJob, pull: OwnPull, made: FollowUpToPublish)
   if (judged.status === 'refused') return judged;
   if (!(await clone.fetch([pull.head]))) return { status: 'moved' };
   const head = await clone.commit(pull.head);
-  const protectedIn = async (tree: string) => {
-    const linked = await checkLinked(job, clone, patch, tree);
-    if (linked.status === 'refused') return linked;
-    return { ...linked, protectedPaths: [...judged.protectedPaths, ...linked.protectedPaths] };
-  };
   publication.base = { branch: pull.base.branch, sha: pull.base.sha };
   const origin = originOfCommit(head.message);
   if (origin?.runId === result.runId && origin.tree === head.tree) {
     publication.commit = { sha: pull.head, tree: head.tree, operation: 'none', verified: null };
     sayMade(`${pull.branch} has this change already`);
-    const linked = await protectedIn(head.tree);
-    return linked.status === 'refused'
-      ? linked
-      : { ...linked, status: 'made', sha: pull.head, draft: pull.draft };
+    const linked = await checkLinked(job, clone, patch, head.tree);
+    if (linked.status === 'refused') return linked;
+    const protectedPaths = [...judged.protectedPaths, ...linked.protectedPaths];
+    return { status: 'made', sha: pull.head, protectedPaths, draft: pull.draft };
   }
-  if (pull.head !== followUp.head && !(await isAfter(job, pull, followUp)))
+  // People may have pushed since; what they pushed is built upon.
+  const began = followUp.head;
+  if (pull.head !== began && (await mergeBaseOf(job.upstream, began, pull.head)) !== began)
     return refuse(
       publishFailed(
         'ERR_PULL_REQUEST_MOVED',
-        `The branch ${pull.branch} was replaced during the run: ${followUp.head.slice(0, 8)}, which it continued from, is no longer part of it. ${kept(job)}`,
+        `The branch ${pull.branch} was replaced during the run: ${began.slice(0, 8)}, which it continued from, is no longer part of it. ${kept(job)}`,
       ),
     );
   const order = await orderOn(job, clone, pull, { ...made, headTree: head.tree });
   if (order.status === 'refused') return order;
-  const linked = await protectedIn(order.tree);
-  if (linked.status === 'refused') return linked;
-  const { protectedPaths } = linked;
+  const protectedPaths = [...judged.protectedPaths, ...order.protectedPaths];
   const others = protectedPaths.length === 0 ? [] : await othersOf(job, pull);
   const notADraft = await draftFirst(job, [pull, ...others], protectedPaths);
   if (notADraft !== null) return refuse(notADraft);
@@ -142,9 +135,8 @@ async function whyNotOurs(
   pull: OwnPull,
   followUp: FollowUp,
 ): Promise<RunOutcome | null> {
-  const cleanMerge = cleanMergeIn(clone, job.upstream);
-  const since = await commitsSince(job.upstream, { baseSha: pull.base.sha, head: pull.head, cleanMerge });
-  if (since.origins.length === 0)
+  const since = await commitsOf(job.upstream, pull, cleanMergeIn(clone, job.upstream));
+  if (since === null)
     return policyViolation(
       'ERR_NOT_OUR_PULL_REQUEST',
       `Pull request #${pull.number} was not made by patchsmith: no commit on its branch says so.`,
@@ -162,7 +154,9 @@ async function orderOn(
   clone: Clone,
   pull: OwnPull,
   { patch, followUp, headTree }: FollowUpToPublish & { readonly headTree: string },
-): Promise<Refused | { status: 'ok'; tree: string; parents: readonly string[] }> {
+): Promise<
+  Refused | ({ status: 'ok'; parents: readonly string[] } & Pick<Change, 'tree' | 'protectedPaths'>)
+> {
   const { merge, head } = followUp;
   const name = `${pull.branch} (${pull.head.slice(0, 8)})`;
   const remade = merge === null ? null : await remakeMerge(job, clone, pull, { ...followUp, merge });
@@ -172,21 +166,11 @@ async function orderOn(
   const trees = remade ?? { began: (await clone.commit(head)).tree, now: headTree };
   const rebuilt = await rebuildRun(job, clone, patch, { ...trees, name });
   if (rebuilt.status === 'refused') return rebuilt;
-  const { tree, files } = rebuilt.change;
-  // A merge that is kept as it is has both parents to tell.
-  if (remade === null && tree === headTree)
-    return refuse(noChange(`${pull.branch} already contains the whole patch.`));
+  const { tree, protectedPaths } = rebuilt.change;
   const unresolved = remade === null ? null : await remade.whyUnresolved(tree);
   if (unresolved !== null) return unresolved;
-  const lacking = await lackingLfs(job, files);
-  if (lacking !== null) return refuse(lacking);
-  return { status: 'ok', tree, parents: merge === null ? [pull.head] : [pull.head, merge] };
-}
-
-/** People may have pushed since; what they pushed is built upon. */
-async function isAfter({ upstream }: PublishJob, { head }: OwnPull, followUp: FollowUp): Promise<boolean> {
-  const cleanMerge = () => Promise.resolve(null);
-  return (await commitsSince(upstream, { baseSha: followUp.head, head, cleanMerge })).behind === 0;
+  const parents = merge === null ? [pull.head] : [pull.head, merge];
+  return { status: 'ok', tree, protectedPaths, parents };
 }
 
 function requestBehind({ plan }: RunResult, { trigger }: FollowUp): string {

@@ -1,20 +1,53 @@
-/** What becomes of the open pull request of a plan for which a later run has found nothing to change. */
+/** Pull requests of a plan that people closed without merging, and those for which a later run has found nothing to change. */
 
-import { deleteRef, judgeBranch } from '../../../adapters/github/branch.ts';
-import { putComment } from '../../../adapters/github/issues.ts';
+import { ownAccount } from '../../adapters/github/access.ts';
+import { deleteRef, judgeBranch } from '../../adapters/github/branch.ts';
+import { putComment } from '../../adapters/github/issues.ts';
 import {
   closePullRequest,
   findPullRequest,
+  findUnmerged,
   type PullRequest,
-} from '../../../adapters/github/pull-requests.ts';
-import { code } from '../../../domain/github/publishing/markdown.ts';
-import type { RunOutcome } from '../../../domain/run/outcome.ts';
-import { sentence } from '../../../domain/text/words.ts';
-import { shortComment } from '../../../texts/short-comment.ts';
-import { type Base, cleanMergeIn, cloneFor, type PublishJob, pullPlace, readBase } from '../job.ts';
+} from '../../adapters/github/pull-requests.ts';
+import type { Settings } from '../../config/schema.ts';
+import { code } from '../../domain/github/publishing/markdown.ts';
+import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
+import { sentence } from '../../domain/text/words.ts';
+import { shortComment } from '../../texts/short-comment.ts';
+import {
+  type Base,
+  cleanMergeIn,
+  cloneFor,
+  type PublishJob,
+  pullPlace,
+  type Refused,
+  readBase,
+} from './job.ts';
+
+/** The pull request to reopen, and null for none: there is an open one, or none that was closed unmerged. */
+export async function findClosed(
+  { upstream, wanted }: ReturnType<typeof pullPlace>,
+  marker: string,
+  setting: Settings['reopen'],
+): Promise<Refused | { status: 'ok'; closed: PullRequest | null }> {
+  const found = await findUnmerged(upstream, wanted, marker);
+  if (found === null || (await findPullRequest(upstream, wanted)) !== null)
+    return { status: 'ok', closed: null };
+  const me = setting === 'always' ? null : await ownAccount(upstream.github);
+  if (setting === 'always' || (me !== null && me.login === found.by))
+    return { status: 'ok', closed: found.pull };
+  const by = found.by === null ? '' : ` by ${found.by}`;
+  return {
+    status: 'refused',
+    outcome: publishFailed(
+      'ERR_PULL_REQUEST_CLOSED',
+      `The pull request of this plan was closed${by} without being merged, and stays closed (--reopen never): ${found.pull.html_url}. Reopen it and publish again, or publish with --reopen always.`,
+    ),
+  };
+}
 
 /**
- * Closes it, or comments that it may no longer be needed (`--stale`). `end` is the outcome so far; the returned one says what was
+ * Closes the open one, or comments that it may no longer be needed (`--stale`). `end` is the outcome so far; the returned one says what was
  * done. A pull request that the run built on, other people's, and one into another base are left alone.
  */
 export async function settleStale(job: PublishJob, end: RunOutcome): Promise<RunOutcome> {
