@@ -1125,11 +1125,12 @@ static int launch(char **argv, char **envp) {
   return code;
 }
 
-#include "init.c"
+#include "bubblewrap.c"
 
 __attribute__((used)) void begin(long *stack) {
   long count = stack[0];
   char **argv = (char **)(stack + 1), **envp = argv + count + 1;
+  if (count > 3 && !memcmp(argv[1], "before", 7)) before(argv + 2, envp);
   if (count > 11 && !memcmp(argv[1], "init", 5)) sys(exit_group, init(argv + 2, envp));
   if (count < 2) fail("usage: launcher PROGRAM [ARG...], with orders on descriptor 3", 0);
   sys(exit_group, launch(argv + 1, envp));

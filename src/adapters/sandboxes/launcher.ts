@@ -8,8 +8,8 @@ import { orMissing } from './host-files.ts';
 
 /** SHA-256 of what that script makes. */
 const HASHES: Readonly<Record<FilteredArch, string>> = {
-  x64: 'aa5badbba236938ccfd26d62e730733b183bf1e5b4505d8358af302365189ab6',
-  arm64: '801e8ce75f9bf64a5a207d9dff1eeb148f6a03b15abd6a6aab74eee899d6da6a',
+  x64: 'bef0e35d82a006fb555d23b51dffab90f687d054cdf465332a43d6cd9ba61266',
+  arm64: '90a4c1fe81fca021fd5518ef4f373758d4bffc0fe277219ffd10fb65e69d7b86',
 };
 
 /** Beside the bundle, and where the sources have it. */

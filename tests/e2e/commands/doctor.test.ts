@@ -184,7 +184,7 @@ test('without namespaces it ends with exit 10 and says why, as does a run in CI 
     });
   const doctor = await inside(['doctor', '--repo', root]);
   expect(doctor.stdout).toMatch(
-    /sandbox: unavailable\n {2}no namespaces, namespaces-lite: bubblewrap cannot start a sandbox here \((?:bwrap|unshare): .*\n {2}no landlock: .* --separate-git-dir /,
+    /sandbox: unavailable\n {2}no namespaces, namespaces-lite: bubblewrap cannot start a sandbox here \((?:bwrap|launcher): .*\n {2}no landlock: .* --separate-git-dir /,
   );
   expect([doctor.exitCode, doctor.stderr]).toEqual([
     10,

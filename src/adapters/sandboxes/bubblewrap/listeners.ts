@@ -2,7 +2,7 @@
  * The way from a sandbox to the proxy. The network namespace of a command has no interface but its own loopback, and no program of
  * ours runs there: the runner itself listens on that loopback, as the proxy that the command's variables name, as the services of
  * `--service`, and as a name server that knows no name. Process 1 of the sandbox opens the listeners, before the command
- * begins, and hands them to the runner (native/init.c).
+ * begins, and hands them to the runner (native/bubblewrap.c).
  */
 
 import type { ChildProcess } from 'node:child_process';

@@ -12,7 +12,6 @@ import type { CacheSurroundings, CachesResult } from '../caches/open-caches.ts';
 import { enforcedLimits, processNumbers } from '../command/limits.ts';
 import { OutputPipes } from '../command/output-pipe.ts';
 import { findProgram } from '../command/shell.ts';
-import { steadyDevices } from '../command/steady-devices.ts';
 import { realPathOf, statOf } from '../host-files.ts';
 import { findLauncher } from '../launcher.ts';
 import { type OpenedSandbox, ownFolder, type SandboxOptions, type ShownPlace } from '../options.ts';
@@ -48,29 +47,15 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
   if (taken !== null) return { status: 'refused', reason: taken };
   const files = await ownFolder(options);
   const pipes = new OutputPipes(files);
-  // Their programs run while the machine is examined.
-  const prepared = Promise.all([steadyDevices(), pipes.prepare()]);
+  // Its program runs while the machine is examined.
+  const prepared = pipes.prepare();
   prepared.catch(() => undefined);
   const seen = await examine(options, files);
-  const [steady] = await prepared;
-  if (steady.status !== 'ok') {
-    pipes.close();
-    if (steady.status === 'unavailable') return steady;
-    const { explain, readMachineFacts } = await import('./unavailable.ts');
-    const explained = explain(steady.failure, readMachineFacts());
-    return {
-      status: 'unavailable',
-      reason: `${explained} As root, commands could also change the device nodes in /dev, which a namespace prevents; a user without privileges does not need that one.`,
-    };
-  }
-  const { devices } = steady;
+  await prepared;
   const opened =
-    seen.status === 'refused'
-      ? seen
-      : await openIn(options, { program, files, pipes, devices, launcher, ...seen });
+    seen.status === 'refused' ? seen : await openIn(options, { program, files, pipes, launcher, ...seen });
   if (opened.status === 'ok') return opened;
   pipes.close();
-  devices.close();
   return opened;
 }
 
@@ -136,7 +121,6 @@ async function openIn(options: SandboxOptions, place: MachineViewPlace): Promise
   const close = async () => {
     await sandbox.close().finally(caches.close);
     setup.pins.close();
-    place.devices.close();
   };
   const lacking =
     refused.length === 0

@@ -8,7 +8,6 @@ import type { SandboxCommand } from '../../../ports.ts';
 import type { OpenCaches } from '../caches/open-caches.ts';
 import type { OutputPipes, PipeSource } from '../command/output-pipe.ts';
 import { findShell } from '../command/shell.ts';
-import type { SteadyDevices } from '../command/steady-devices.ts';
 import type { SandboxOptions } from '../options.ts';
 import { commandEnvironment, gitConfig } from '../visible/environment.ts';
 import { GIT_CONFIG_INSIDE } from '../visible/etc-folder.ts';
@@ -25,6 +24,7 @@ import { FEW_TRIES, ONE_TRY, proxyVariables, TUNNEL_INSIDE, tunnelProgram } from
 /** Everything known about the machine and decided about the view. */
 export interface BubblewrapSetup {
   readonly program: string;
+  readonly launcher: string;
   readonly features: BubblewrapFeatures;
   /** The host's shell that runs scripts; its copy is among `shells`. */
   readonly shell: string;
@@ -35,7 +35,6 @@ export interface BubblewrapSetup {
   readonly pins: Pins;
   /** Further mounts, as needed when a command is about to run. */
   readonly covers: (command: Pick<SandboxCommand, 'isSetup'>) => readonly Mount[];
-  readonly devices: SteadyDevices;
   readonly env: Readonly<Record<string, string>>;
   /** bubblewrap's own environment. Commands do not inherit it. */
   readonly outerEnv: Readonly<Record<string, string>>;
@@ -67,7 +66,6 @@ export interface MachineViewPlace extends MachineView {
   readonly program: string;
   readonly files: string;
   readonly pipes: OutputPipes;
-  readonly devices: SteadyDevices;
   readonly launcher: string;
 }
 
@@ -77,7 +75,7 @@ export type UnprovenSetup = Omit<BubblewrapSetup, 'features' | 'settings' | 'lim
 /** The setup, and all mounts of the machine in it; or why one of them may not be. */
 export async function setupFor(
   options: SandboxOptions,
-  { program, files, pipes, toolchains, added, caches, devices, launcher }: MachineViewPlace,
+  { program, files, pipes, toolchains, added, caches, launcher }: MachineViewPlace,
   filter: string | null,
 ): Promise<
   { status: 'ok'; setup: UnprovenSetup; mounts: readonly Mount[] } | { status: 'refused'; reason: string }
@@ -121,13 +119,13 @@ export async function setupFor(
   if (pinned.status === 'refused') return pinned;
   const setup = {
     program,
+    launcher,
     pipes,
     shell,
     shells,
     directory: at,
     folder,
     pins: pinned.pins,
-    devices,
     covers: await coversOf(view),
     env: { ...env, ...variables, ...withBoth('MAVEN_OPTS', mounted, proxied) },
     outerEnv: {},

@@ -1,20 +1,18 @@
 /** Commands in separate namespaces: no network, no other processes, and only the files of the work tree and the toolchains. */
 
-import { spawn } from 'node:child_process';
+import { type StdioOptions, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import { getuid } from 'node:process';
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { Sandbox, SandboxCommand } from '../../../ports.ts';
-import type { ForeignDescriptors } from '../command/descriptors.ts';
 import { kernelLimits } from '../command/limits.ts';
 import type { PipeSource } from '../command/output-pipe.ts';
 import { asFirstVictim } from '../command/process-table.ts';
 import { openLifecycle } from '../command/sandbox-lifecycle.ts';
-import { exitOf, findProgram, type ScriptPlace, scriptCommand, withScript } from '../command/shell.ts';
+import { exitOf, type ScriptPlace, scriptCommand, withScript } from '../command/shell.ts';
 import { type ContainedProcess, superviseCommand } from '../command/supervise-command.ts';
 import { converse } from '../command/talk.ts';
 import { withTimeout } from '../command/with-timeout.ts';
-import { readText, statOf } from '../host-files.ts';
+import { statOf } from '../host-files.ts';
 import { type Bind, bubblewrapArgs, FIRST_OPEN_PORT, type PinnedMount } from './args.ts';
 import { containedIn, openStatus } from './contained.ts';
 import { listenerPorts, NAMES_PORT, serveListeners } from './listeners.ts';
@@ -39,14 +37,9 @@ export function bubblewrapSandbox(setup: BubblewrapSetup): Sandbox {
   const { filter, features } = setup;
   const isLite = !features.ownProc || !features.hostname;
   const level = filter === null ? 'namespaces' : isLite ? 'namespaces-lite' : 'namespaces+seccomp';
-  const traits = { level, ...setup, nullDevice: setup.devices.nullDevice } as const;
-  return openLifecycle(traits, (command, { path, pipes, foreign, watchdog }) =>
+  return openLifecycle({ level, ...setup }, (command, { path, pipes, watchdog }) =>
     withScript(command.script, path, (script) =>
-      superviseCommand(
-        (onBytes) => start(setup, { command, pipes, foreign, script, onBytes }),
-        command,
-        watchdog,
-      ),
+      superviseCommand((onBytes) => start(setup, { command, pipes, script, onBytes }), command, watchdog),
     ),
   );
 }
@@ -55,7 +48,6 @@ export function bubblewrapSandbox(setup: BubblewrapSetup): Sandbox {
 interface Start {
   readonly command: Pick<SandboxCommand, 'isSetup' | 'isStrict' | 'env' | 'talk'>;
   readonly pipes: PipeSource;
-  readonly foreign: ForeignDescriptors;
   readonly script: ScriptPlace;
   readonly onBytes: (bytes: Uint8Array) => void;
 }
@@ -97,25 +89,22 @@ export function hasNames({ network, settings }: Pick<BubblewrapSetup, 'network' 
   return network !== null && settings.some(({ name }) => name === FIRST_OPEN_PORT);
 }
 
-/** A direct child without a shell in between: bubblewrap dies with us, and everything in it with bubblewrap. */
+/**
+ * A direct child without a shell in between: bubblewrap dies with us, and everything in it with bubblewrap. The launcher becomes
+ * bubblewrap, without the descriptors and capabilities that whoever started us left to us.
+ */
 async function spawnBubblewrap(
   setup: BubblewrapSetup,
-  { command, pipes, foreign, script, onBytes }: Start,
+  { command, pipes, script, onBytes }: Start,
   mounts: readonly PinnedMount[],
 ) {
-  const [program = '', ...args] = [
-    ...setup.devices.before,
-    ...droppingCapabilities(),
-    setup.program,
-    ...argsFor(setup, command, script, mounts),
-  ];
   const { talk } = command;
   const status = await openStatus(pipes);
   const merged = talk === undefined ? { talk: null, ...(await pipes.open(onBytes)) } : { talk };
   // bubblewrap reads them to their ends, so every command needs descriptors of its own.
   const filter = setup.filter === null ? [] : [openSync(setup.filter, 'r')];
   const settings = setup.settings.map(({ path }) => openSync(path, 'r'));
-  const stdio = foreign.withNothingElse([
+  const stdio: StdioOptions = [
     ...(merged.talk === null ? (['ignore', merged.writer] as const) : (['pipe', 'pipe'] as const)),
     'pipe',
     status.writer,
@@ -125,22 +114,14 @@ async function spawnBubblewrap(
     talk === undefined ? 'ignore' : 'pipe',
     setup.network === null ? 'ignore' : 'ipc',
     ...settings,
-  ]);
-  const child = asFirstVictim(() => spawn(program, args, { stdio, env: { ...setup.outerEnv } }));
+  ];
+  const after = SETTINGS_FD + settings.length;
+  const args = ['before', String(after), setup.program, ...argsFor(setup, command, script, mounts)];
+  const child = asFirstVictim(() => spawn(setup.launcher, args, { stdio, env: { ...setup.outerEnv } }));
   status.closeWriter();
   if (merged.talk === null) merged.closeWriter();
   for (const fd of [...filter, ...settings]) closeSync(fd);
   return { child, merged, status };
-}
-
-/**
- * For a user who is not root but has capabilities, as containers with an ambient set give them: bubblewrap refuses to start with
- * any, and commands must have none. Without setpriv, bubblewrap says so itself.
- */
-function droppingCapabilities(): string[] {
-  if (getuid?.() === 0 || !/^CapAmb:\s*0*[1-9a-f]/m.test(readText('/proc/self/status') ?? '')) return [];
-  const setpriv = findProgram('setpriv');
-  return setpriv === null ? [] : [setpriv, '--inh-caps', '-all', '--ambient-caps', '-all', '--'];
 }
 
 /**
@@ -206,7 +187,7 @@ function argsFor(
     argsFd: command.env === undefined ? null : ARGS_FD,
     filterFd: filter === null ? null : FILTER_FD,
     settings: settings.map(({ name }, index) => ({ name, fd: SETTINGS_FD + index })),
-    // As native/init.c takes them.
+    // As native/bubblewrap.c takes them.
     command: [
       ...[shells.init, 'init', GATE_FD, CHANNEL_FD, command.talk === undefined ? STDOUT : ERRORS_FD],
       ...[most.fileBytes, most.openFiles, most.processes ?? 0, hasNames(setup) ? NAMES_PORT : 0],

@@ -38,12 +38,17 @@ export function forbidsNamespaces({
 
 /** One paragraph with the cause and the fix. `message` is from bubblewrap or the probe. */
 export function explain(message: string, machine: MachineFacts): string {
-  const said = `bubblewrap cannot start a sandbox here (${message.trim().split('\n').slice(-1)[0] ?? ''}).`;
+  const line = message.trim().split('\n').slice(-1)[0] ?? '';
+  // The launcher makes them read-only, in namespaces, before it starts bubblewrap.
+  const nodes = line.startsWith('launcher: ')
+    ? ' Commands could change the device nodes in /dev, which belong to this user: another user does not need that namespace.'
+    : '';
+  const said = `bubblewrap cannot start a sandbox here (${line}).${nodes}`;
   if (message.includes('execvp')) {
     return `${said} Programs in the run directory cannot be executed: use --run-dir to choose one on a file system that is not mounted noexec.`;
   }
   const needsNamespaces =
-    /uid map|RTM_NEWADDR|RTM_NEWLINK|namespace|unshare|Operation not permitted|Permission denied|No space left/i;
+    /uid.map|RTM_NEWADDR|RTM_NEWLINK|namespace|unshare|Operation not permitted|Permission denied|No space left/i;
   if (!needsNamespaces.test(message)) return said;
   // Ubuntu 23.10 and later: https://ubuntu.com/blog/ubuntu-23-10-restricted-unprivileged-user-namespaces
   if (forbidsNamespaces(machine)) {

@@ -14,21 +14,20 @@ export class ForeignDescriptors {
   readonly #numbers: readonly number[];
   #nothing: number | null;
 
-  constructor(nullDevice: string) {
+  constructor() {
     const limit = Math.min(HIGHEST, openFilesLimit());
     const numbers = inherited();
     this.#numbers = numbers.filter((number) => number < limit);
     // If no other can take its place, in a child either, we have to close it.
     for (const number of numbers) if (number >= limit) closeSync(number);
-    this.#nothing = openSync(nullDevice, 'r');
+    this.#nothing = openSync('/dev/null', 'r');
   }
 
   /** `stdio` for a child that gets these descriptors, numbered from 0, and no others. */
   withNothingElse(own: readonly Descriptor[]): Descriptor[] {
-    // For the first three, Node's own choice would be the machine's null device, which root can change through the descriptor.
-    const all = own.map((one, number) => (number < 3 && one === 'ignore' ? (this.#nothing ?? one) : one));
+    const all = [...own];
     for (const number of this.#numbers) {
-      if (number < own.length && own[number] !== 'ignore') continue;
+      if (number < own.length) continue;
       while (all.length < number) all.push('ignore');
       all[number] = this.#nothing ?? 'ignore';
     }

@@ -31,17 +31,15 @@ export interface SandboxTraits {
   readonly pipes: PipeSource;
   /** Paths on the disks that commands can write to. */
   readonly writable: readonly string[];
-  /** The path of the null device that commands inherit. Default: the machine's. */
-  readonly nullDevice?: string;
 }
 
 /** After `close`, commands are answered as interrupted. */
 export function openLifecycle(
-  { level, limits, files, pipes, writable, nullDevice = '/dev/null' }: SandboxTraits,
+  { level, limits, files, pipes, writable }: SandboxTraits,
   runCommand: RunCommand,
 ): Sandbox {
   const closing = new AbortController();
-  const foreign = new ForeignDescriptors(nullDevice);
+  const foreign = new ForeignDescriptors();
   const watchdog = new ResourceWatchdog(limits, writable);
   const running = new Set<Promise<CommandResult>>();
   let started = 0;
