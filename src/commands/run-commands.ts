@@ -105,7 +105,7 @@ export const RUN_COMMANDS: readonly Command[] = [
   },
   {
     name: 'outcomes',
-    summary: 'Show what became of the pull requests in a repository, and what each merged one has cost',
+    summary: 'Show what became of pull requests: merged, closed or edited, and what a merged one has cost',
     examples: [
       ['patchsmith outcomes --repository octo/shop --since 30d', 'Merged, closed, edited, and the cost'],
     ],

@@ -11,7 +11,7 @@ import { until } from '../../support/waiting/until.ts';
 const KEY = 'sk-ant-test-0123456789';
 const COMMANDS = [
   ...['run', 'check', 'prepare', 'publish', 'replay', 'resume', 'undo', 'blame', 'runs', 'show', 'report'],
-  ...['usage', 'clean', 'config', 'doctor', 'init', 'completion', 'demo'],
+  ...['usage', 'outcomes', 'clean', 'config', 'doctor', 'init', 'completion', 'demo'],
 ];
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 
