@@ -5,7 +5,7 @@
 
 import { existsSync, lstatSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { decodeNames, encodeNames } from '../../files/names.ts';
+import { decodeName, encodeNames } from '../../files/names.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { runGit, runIn } from '../../git/git.ts';
 import { copyIfThere } from '../../git/repository-file.ts';
@@ -70,9 +70,9 @@ async function hideSubmodules(gitDir: string): Promise<void> {
 
 /** Paths in the output of `ls-files --stage -z`. */
 export function stagedPaths(listed: Buffer, kind: 'files' | 'submodules'): string[] {
-  return decodeNames(listed).flatMap((entry) =>
-    entry.startsWith('160000 ') === (kind === 'submodules') ? [entry.slice(entry.indexOf('\t') + 1)] : [],
-  );
+  const entries =
+    kind === 'files' ? /(?:^|\0)1[02]\d* [^\t]*\t([^\0]+)/g : /(?:^|\0)160000 [^\t]*\t([^\0]+)/g;
+  return [...decodeName(listed).matchAll(entries)].map(([, path = '']) => path);
 }
 
 /** Describes it to a sandbox, whether it exists or not; without the nested repositories, which only the walk knows. */

@@ -134,11 +134,12 @@ const MODULES = /^(?:\.gitmodules|gitmod~[1-4]|(?=.{8}$)(?:g(?:i(?:7(?:e(?:ba?)?
 /** A name as the least strict file systems compare it: without case, NTFS streams, trailing dots and HFS+ ignorables. */
 export function foldedName(component: string): string {
   if (/^[a-z0-9_-]*$/.test(component)) return component;
-  const plain = component
-    .normalize('NFKC')
-    .replace(/[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u206a-\u206f\ufeff\u00ad]/g, '')
-    .toLowerCase();
-  return withoutTail(plain.split(':', 1)[0] ?? '', '. ');
+  const plain = /^[ -~]*$/.test(component)
+    ? component
+    : component
+        .normalize('NFKC')
+        .replace(/[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u206a-\u206f\ufeff\u00ad]/g, '');
+  return withoutTail(plain.toLowerCase().split(':', 1)[0] ?? '', '. ');
 }
 
 /** Whether git reads ignore rules or attributes from the file at this path. */
