@@ -81,6 +81,13 @@ export function isTestFile(path: string): boolean {
   return path.endsWith('.rs') ? /(?:^|\/)tests\//.test(path) : dialectOf(path) !== null;
 }
 
+/** A file beside tests that they may read: fixtures, snapshots, and settings of their runner. */
+export function isTestData(path: string): boolean {
+  return /(?:^|\/)(?:__\w+__|tests?|specs?|testdata|fixtures)\/|(?:^|\/)(?:conftest\.py|pytest\.ini|\.mocharc\.\w+|(?:jest|vitest)\.config\.\w+)$/.test(
+    path,
+  );
+}
+
 /** What a change to a test file removes from its tests. */
 export interface TestsChange {
   /** Number of skip marks added. */

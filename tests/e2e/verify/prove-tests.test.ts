@@ -19,7 +19,8 @@ async function patched(files: Files, args: readonly string[] = [], more: Files =
   const repository = await makeRepository({ 'sum.js': OLD, ...more });
   const calls = Object.entries(files).map(([path, content]) => call('write_file', { path, content }));
   const turns = [{ calls }, { text: 'Done.' }];
-  return scriptedRun({ repository, turns, args: ['--verify', 'node --test', ...args] });
+  const verify = args.includes('--verify') ? [] : ['--verify', 'node --test'];
+  return scriptedRun({ repository, turns, args: [...verify, ...args] });
 }
 
 test.each(['worktree', 'checkout'])(
@@ -61,14 +62,58 @@ test.each<[string, Files, string[], Files, string]>([
   [
     'what a fresh checkout cannot run',
     { 'sum.js': NEW, 'sum.test.js': testOf(1, 2), built: 'by hand\n' },
-    ['--verify', 'test -e built', '--setup', 'false || true', '--verify-in', 'worktree'],
+    ['--verify', 'node --test; test -e built', '--setup', 'false || true', '--verify-in', 'worktree'],
     { '.gitignore': 'built\n' },
     'In a fresh checkout, the verify commands fail with the whole patch too',
   ],
+  [
+    'a test that only waits for the rest of the patch',
+    {
+      'sum.js': NEW,
+      'sum.test.js': "while (!require('node:fs').readFileSync('sum.js', 'utf8').includes('+'));\n",
+    },
+    ['--verify-timeout', '3s'],
+    {},
+    'There, a verify command took too long: node --test.',
+  ],
+  [
+    'a failure that the whole patch hides behind an exit code of 0',
+    { done: '', 'sum.test.js': testOf(1, 2) },
+    ['--verify', 'node --test || test -e done'],
+    {},
+    'succeed with the whole patch, but their output names the same failure: sum: -1 == 3',
+  ],
+  [
+    'what a test reads',
+    {
+      'sum.js': `// A comment\n${NEW}`,
+      'test/sum.test.js': `${head}test('data', () => assert.equal(require('./data.json').sum, 3));\n`,
+      'test/data.json': '{"sum":3}\n',
+    },
+    [],
+    { 'sum.js': NEW, 'test/data.json': '{"sum":2}\n' },
+    'pass on the base with only its tests',
+  ],
 ])('%s: nothing is proven', async (_, files, args, more, why) => {
-  const { exitCode, result, stderr } = await patched(files, args, more);
-  expect([exitCode, result.testProof?.status], stderr).toEqual([0, 'not_applicable']);
-  expect(result.testProof?.why).toContain(why);
+  const { exitCode, result, stderr } = await patched(files, [...args, '--verify-all'], more);
+  const { status } = result.testProof ?? {};
+  expect([exitCode, result.testProof?.why], stderr).toEqual([0, expect.stringContaining(why)]);
+  const failing = await patched(files, [...args, '--verify-all', '--if-not-proven', 'error'], more);
+  expect(failing.exitCode, failing.stderr).toBe(status === 'not_proven' ? 9 : 0);
+  expect(status).toBe(/nothing but tests|fails in the same way/.test(why) ? 'not_applicable' : 'not_proven');
+});
+
+test('a test under a new name is none that proves something', async () => {
+  const repository = await makeRepository({
+    'sum.js': NEW,
+    'sum.test.js': `${testOf(1, 2)}require('./only');\n`,
+    'only.js':
+      "if (require('node:fs').readdirSync('.').filter((name) => name.endsWith('.test.js')).length > 1) throw new Error('twice');\n",
+  });
+  const command = 'mv sum.test.js total.test.js; echo "// More." >> sum.js';
+  const turns = [{ calls: [call('run_command', { command })] }, { text: 'Done.' }];
+  const { result } = await scriptedRun({ repository, turns, args: ['--verify', 'node --test'] });
+  expect(result.testProof?.status).toBe('not_proven');
 });
 
 test('what counts as a test can be named, and the proof be left out', async () => {
