@@ -19,6 +19,7 @@ import { listTree } from '../../git/store/trees.ts';
 import { coreSettings, readUserSettings, type UserSettings } from '../../git/user-settings.ts';
 import type { Workspace } from '../../ports/workspace.ts';
 import { openGitWorkspace } from './git-workspace.ts';
+import { doubtFiles } from './kept/kept-files.ts';
 import {
   type BegunWorkspace,
   beginWith,
@@ -42,8 +43,11 @@ export interface KeptState {
   readonly written: readonly string[];
   /** The commit that a fresh checkout has where the base is the tree of none: the head that a base was merged into. */
   readonly checkedOut?: string;
-  /** What to do with git dirs that commands may have created; null if no command was in progress. */
-  readonly mayHavePlanted: 'remove' | 'leave' | null;
+  /**
+   * Whether git dirs that are new become the user's: only a person can tell whether a command created them or someone since. Null
+   * if no command was in progress.
+   */
+  readonly newGitDirs: 'accepted' | 'named' | null;
 }
 
 /** The workspace of a killed run, and the differences found in the work tree. */
@@ -78,7 +82,7 @@ export function beginReopening(
 export async function reopenWorkspace(
   checkout: Checkout,
   places: WorkspacePlaces,
-  { base, states, written, checkedOut, mayHavePlanted }: KeptState,
+  { base, states, written, checkedOut, newGitDirs }: KeptState,
   earlier: Iterable<Warning> = [],
 ): Promise<Reopening> {
   const { root } = checkout;
@@ -88,6 +92,7 @@ export async function reopenWorkspace(
   const { baseFiles, isHere, settings } = left;
   const start = isHere ? left.start : { ...left.start, openedNs: fileSystemTime(`${shadowDir}/clock`) };
   await removeLeftovers(root, written);
+  if (isHere) await doubtFiles({ root, shadowDir, format: checkout.objectFormat });
 
   const warnings = new Set(earlier);
   const parts = await workTreeParts({
@@ -102,18 +107,18 @@ export async function reopenWorkspace(
     states,
     start,
     async lookAtFolders(clock) {
-      if (!isHere || mayHavePlanted === null) return parts.planted.begin(clock);
-      if (mayHavePlanted === 'remove') return parts.planted.look(clock, 'commands');
-      const folders = await parts.planted.folders.look(clock);
-      for (const one of parts.planted.judge(folders)) if (one.is === 'new') planted.push(one.path);
+      if (isHere && newGitDirs !== null) {
+        const folders = await parts.planted.folders.look(clock);
+        for (const one of parts.planted.judge(folders)) if (one.is !== 'moved') planted.push(one.path);
+      }
       return parts.planted.begin(clock);
     },
   });
   const found = await withoutLeftovers(root, tree, all);
   const git = await reopenSandboxGitDir(checkout, places.sandboxGitDir, coreSettings(settings));
   const { nested, foreign } = isHere ? start : repositoriesOf(checkout, { parts, tree });
-  // A git dir that was left in place must not count as the user's next time.
-  if (mayHavePlanted !== 'leave')
+  // One that is only named must not count as the user's next time.
+  if (planted.length === 0 || newGitDirs === 'accepted')
     keepRunStart(shadowDir, { ...start, root, nested, foreign, gitDirs: [...parts.planted.known] });
   const workspace = openGitWorkspace({
     ...{ checkout, shadowDir, base, parts, tree, warnings, keepsBase },

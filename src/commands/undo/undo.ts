@@ -13,19 +13,12 @@ import {
 } from '../../adapters/workspace/kept/kept-files.ts';
 import { openRestorer, type Restorer } from '../../adapters/workspace/restore/restore.ts';
 import { whyKept } from '../../adapters/workspace/restore/revert.ts';
-import { type RemovedGitDirs, removePlantedGitDirs } from '../../adapters/workspace/unwalked/planted-git.ts';
 import { closedSince, readRunStart } from '../../adapters/workspace/unwalked/run-start.ts';
 import { clearSetIdsOf } from '../../adapters/workspace/unwalked/unseen-changes.ts';
 import { deletionsFirst, type PathChange } from '../../domain/changes/change.ts';
 import { absolutePath, isWithin } from '../../domain/changes/path.ts';
 import type { Environment } from '../../domain/environment.ts';
-import {
-  type FoldedEvents,
-  type UndoPlan,
-  type UndoStep,
-  undoPlan,
-  wereCommandsUnderWay,
-} from '../../domain/journal/undo.ts';
+import { type FoldedEvents, type UndoPlan, type UndoStep, undoPlan } from '../../domain/journal/undo.ts';
 import { done, internalError, noChange, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { listed, pluralize } from '../../domain/text/words.ts';
@@ -99,7 +92,10 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
     const began = readRunStart(shadowDir);
     const closed = closedSince(root, shadowDir, input.say);
     const restorer = await openRestorer({ root, shadowDir, objectsGitDir, closed });
-    const { refusal, gone } = await unrecordedChanges(run, directory, { checkout: checkout.checkout, env });
+    const { refusal, gone, planted } = await unrecordedChanges(run, directory, {
+      checkout: checkout.checkout,
+      env,
+    });
     if (refusal !== null && !input.force) return usageError('ERR_UNDO_CONFLICT', refusal);
     return await takeBack(input, run, {
       restorer,
@@ -109,7 +105,7 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
       goneIgnored: goneIgnored(root, shadowDir),
       committed: await committedSince(run, checkout.checkout, env),
       openedNs: began.status === 'ok' && began.start.root === root ? began.start.openedNs : 0n,
-      removePlanted: () => removePlantedGitDirs(root, shadowDir),
+      planted,
       clearSetIds: () => clearSetIdsOf(root, shadowDir),
       result: readResult(directory),
     });
@@ -130,7 +126,8 @@ interface Means {
   readonly committed: ReadonlyMap<string, string | null>;
   /** When the run opened the work tree, in ns of its file system. */
   readonly openedNs: bigint;
-  readonly removePlanted: () => Promise<RemovedGitDirs>;
+  /** New git dirs that a command or somebody since has made. */
+  readonly planted: readonly string[];
   readonly clearSetIds: () => Promise<string[]>;
   /** That of the run; null if it has none. */
   readonly result: RunResult | null;
@@ -150,7 +147,7 @@ async function committedSince(
 async function takeBack(input: UndoInput, run: FoldedEvents, means: Means): Promise<RunOutcome> {
   const { say } = input;
   const { events } = run;
-  const { restorer, removePlanted, clearSetIds, result } = means;
+  const { restorer, clearSetIds, result } = means;
   const plan = undoPlan(events, means.kept.files, [...means.gone, ...means.kept.over]);
   const judged = await judge(plan, means);
   const stuck = judged.flatMap((one) => (one.status === 'stuck' ? [`${one.step.path}: ${one.why}`] : []));
@@ -162,11 +159,6 @@ async function takeBack(input: UndoInput, run: FoldedEvents, means: Means): Prom
       `${pluralize(stuck.length, 'path')} cannot be restored: ${stuck[0]}. Nothing was changed; --force restores the others.`,
     );
   }
-  const { removed, warnings } = wereCommandsUnderWay(run)
-    ? await removePlanted()
-    : { removed: [], warnings: [] };
-  for (const line of warnings) say(line);
-  if (removed.length > 0) say(`Removed, because commands created them: ${listed(removed, MAX_NAMED)}.`);
   // A run that ended has cleared its set-uid bits; any set since then are the user's.
   if (events.at(-1)?.type !== 'run.stopped') for (const line of await clearSetIds()) say(line);
   const failed = await carryOut(judged, restorer);
@@ -177,6 +169,7 @@ async function takeBack(input: UndoInput, run: FoldedEvents, means: Means): Prom
     ...failed.keys(),
     ...left.flatMap(({ path, before }) => (before === null ? [] : [path])),
     ...means.kept.unkept.map(({ path }) => path),
+    ...means.planted,
     ...(result?.nestedChanges ?? []).map(({ path }) => `${path}/ (a repository of its own)`),
   ];
   return summary(

@@ -17,6 +17,8 @@ interface KeptBefore {
   readonly before: FileState;
   readonly after?: FileState | null | undefined;
   readonly permissions: number;
+  /** Somebody else may have changed it while the run was not at work. */
+  readonly isUnsure?: true | undefined;
 }
 
 /** A change that no event has; without `after`, it is not known what the run left. */
@@ -76,9 +78,9 @@ export function undoPlan(
     if (after === undefined) unsure.push(path);
     else own.set(path, { before, tangled: false, mayStay: false, ...own.get(path), after });
   }
-  for (const { path, before, after: left, permissions } of kept) {
+  for (const { path, before, after: left, permissions, isUnsure } of kept) {
     const recorded = own.get(path)?.after ?? ignoredFiles.get(path) ?? null;
-    const after = left === undefined ? recorded : left;
+    const after = isUnsure ? null : left === undefined ? recorded : left;
     own.set(path, { before, after, tangled: false, mayStay: true, permissions });
     unknown.delete(path);
   }

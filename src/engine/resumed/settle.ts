@@ -58,7 +58,8 @@ export async function settleResumed(unsettled: Unsettled): Promise<Continuation 
   const foreign = isOther
     ? found.filter(({ path }) => !reopened.asInBase.has(path))
     : settlement.foreign.filter((change) => !leftOut?.changes.includes(change));
-  if (foreign.length > 0 && !acceptChanges)
+  const others = foreign.length + reopened.planted.length;
+  if (others > 0 && !acceptChanges)
     return stopped(usageError('ERR_CHANGED_BY_OTHERS', refusalOf(foreign, unsettled)));
 
   const brought: RunAction[] = [];
@@ -72,9 +73,11 @@ export async function settleResumed(unsettled: Unsettled): Promise<Continuation 
   const missing =
     state.phase.at === 'ended' ? null : await whyNotRunnable(session, run.events[0].verify, sandbox);
   if (missing !== null) return stopped(usageError('ERR_PROGRAM_MISSING', missing));
-  if (foreign.length > 0) {
+  if (others > 0) {
     await workspace.rebase(foreign.filter(({ path }) => !state.changes.hasChanged(path)));
-    session.warn(warning('WARN_CHANGES_ACCEPTED', `Accepted into the baseline: ${named(foreign)}.`));
+    session.warn(
+      warning('WARN_CHANGES_ACCEPTED', `Accepted into the baseline: ${named(foreign, reopened.planted)}.`),
+    );
   }
   for (const changes of leftOut === null ? settlement.made : [...settlement.made, leftOut]) {
     brought.push(...(await enforcePolicy(changes, { workspace, permits })).actions);
@@ -115,8 +118,8 @@ function leftOutOf(
 }
 
 function refusalOf(foreign: readonly PathChange[], { session, reopened, run }: Unsettled): string {
-  const what = `${reopened.workspace.root} is not as the run left it: ${named(foreign)}`;
-  const isFresh = foreign.every(({ path }) => reopened.asInBase.has(path));
+  const what = `${reopened.workspace.root} is not as the run left it: ${named(foreign, reopened.planted)}`;
+  const isFresh = reopened.planted.length === 0 && foreign.every(({ path }) => reopened.asInBase.has(path));
   const fresh =
     isFresh && session.input.settings.repo === null
       ? `, or name it with --repo ${run.events[0].root} to apply the run's changes to it`
@@ -127,11 +130,12 @@ function refusalOf(foreign: readonly PathChange[], { session, reopened, run }: U
 /** Maximum number of paths named in a sentence. */
 const MAX_NAMED = 20;
 
-function named(changes: readonly PathChange[]): string {
+function named(changes: readonly PathChange[], gitDirs: readonly string[]): string {
   const names = changes.map(({ path, before, after }) => {
     return `${path} (${before === null ? 'new' : after === null ? 'deleted' : 'changed'})`;
   });
-  return listed(names, MAX_NAMED, 'file');
+  const repositories = gitDirs.map((path) => `${path} (new, and your git would run what it configures)`);
+  return listed([...repositories, ...names], MAX_NAMED, 'file');
 }
 
 /** The other checkout. */

@@ -71,7 +71,7 @@ async function locate(resuming: Resuming): Promise<Located | Stopped> {
 }
 
 async function admit(resuming: Resuming, checkout: Checkout): Promise<Admitted | Stopped> {
-  const { session, run } = resuming;
+  const { session, run, options } = resuming;
   const { settings, interrupt } = session.input;
   const { directory, events, state } = run;
   const [start] = events;
@@ -113,7 +113,7 @@ async function admit(resuming: Resuming, checkout: Checkout): Promise<Admitted |
         written: writtenPaths(callsOf(events), tools),
         // A run on a merge began with the merge that it made from the head of its pull request.
         ...(start.followUp?.merge && { checkedOut: start.followUp.head }),
-        mayHavePlanted: wereCommandsUnderWay(run) ? 'remove' : null,
+        newGitDirs: wereCommandsUnderWay(run) ? (options.acceptChanges ? 'accepted' : 'named') : null,
       });
       return {
         sandboxGitDir: begun.sandboxGitDir,

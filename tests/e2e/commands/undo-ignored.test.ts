@@ -6,6 +6,7 @@ import { makeRepository, type Repository, removeFolders } from '../../support/fi
 import { makePipe, tempFolder } from '../../support/files/temp-folder.ts';
 import { treeOf } from '../../support/files/tree.ts';
 import { runCli } from '../../support/runs/cli.ts';
+import { cutRun } from '../../support/runs/recorded-run.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { until } from '../../support/waiting/until.ts';
 
@@ -136,6 +137,22 @@ describe('small ignored files', () => {
     repository.write('local/mine.txt', 'mine\n');
     expect((await undo(repository, runDir)).exitCode).toBe(0);
     expect(treeOf(repository.root)).toEqual({ ...before, 'local/mine.txt': '644 mine\n' });
+  });
+
+  test('that a person changed before a killed run was resumed are left, and named', async () => {
+    const files = { '.gitignore': '.env\n', 'a.txt': 'a\n' };
+    const turns = [command('echo x > a.txt'), { text: 'Done.' }];
+    const prepare = (root: string) => writeFileSync(join(root, '.env'), SECRET);
+    const run = await cutRun(files, turns, [], undefined, { prepare });
+    run.goBackTo(run.events.find(({ type }) => type === 'tool.completed')?.seq ?? 0);
+    writeFileSync(join(run.root, '.env'), 'mine\n');
+    await run.resume();
+    const end = await runCli(['undo', run.runDir], { cwd: run.root });
+    expect([end.exitCode, end.lastLine]).toEqual([
+      1,
+      expect.stringMatching(/1 file restored .* Not restored: \.env\.$/),
+    ]);
+    expect(readFileSync(join(run.root, '.env'), 'utf8')).toBe('mine\n');
   });
 });
 

@@ -134,40 +134,36 @@ describe('a git dir that a command had made when the run was killed', () => {
   const turns = [write('a.txt', 'two\n'), command(script), done];
   const made = () => makeRepository({ 'a.txt': 'one\n', '.gitignore': 'began\n/cache/\n' });
 
-  test('is removed by resume, and the files beside it are in the patch', async () => {
+  const gitDirs = ['cache/y/.git', 'sub/.git'];
+  const areThere = (root: string) => gitDirs.map((path) => existsSync(join(root, path)));
+
+  test('is named by resume, which a person may answer with --accept-changes', async () => {
     const { root } = await made();
     await killedWhen(join(root, 'began'), { root, turns }, async (runDir, env) => {
-      const { exitCode, stderr } = await runCli(['resume', runDir], { cwd: root, env });
+      for (let again = 0; again < 2; again += 1) {
+        const refused = await runCli(['resume', runDir], { cwd: root, env });
+        expect([refused.exitCode, refused.lastLine]).toEqual([
+          2,
+          expect.stringMatching(/cache\/y\/\.git \(new, and your git would run what it configures\), sub\/\.git/),
+        ]);
+      }
+      const { exitCode, stderr } = await runCli(['resume', runDir, '--accept-changes'], { cwd: root, env });
       expect(exitCode, stderr).toBe(0);
-      const result = JSON.parse(readFileSync(join(runDir, 'result.json'), 'utf8'));
-      expect([result.changedFiles.map(({ path }: { path: string }) => path), result.removedGitDirs]).toEqual([
-        ['a.txt', 'sub/x.txt'],
-        ['cache/y/.git', 'sub/.git'],
-      ]);
-      expect([existsSync(join(root, 'sub/.git')), existsSync(join(root, 'cache/y/.git'))]).toEqual([
-        false,
-        false,
-      ]);
+      expect(areThere(root)).toEqual([true, true]);
     });
   });
 
-  test('is named by undo, and removed with --force', async () => {
+  test('is named by undo, and left with --force', async () => {
     const { root } = await made();
     await killedWhen(join(root, 'began'), { root, turns }, async (runDir, env) => {
-      const refused = await runCli(['undo', runDir], { cwd: root, env });
-      expect([refused.exitCode, refused.lastLine]).toEqual([
-        2,
-        expect.stringContaining('cache/y/.git, sub/.git'),
-      ]);
-      const undone = await runCli(['undo', runDir, '--force'], { cwd: root, env });
-      expect([undone.exitCode, undone.stderr]).toEqual([
-        0,
-        expect.stringContaining('Removed, because commands created them: cache/y/.git, sub/.git.'),
-      ]);
-      expect([existsSync(join(root, 'sub/.git')), existsSync(join(root, 'cache/y/.git'))]).toEqual([
-        false,
-        false,
-      ]);
+      for (const [exitCode, ...flags] of [[2], [1, '--force']] as const) {
+        const end = await runCli(['undo', runDir, ...flags], { cwd: root, env });
+        expect([end.exitCode, end.lastLine]).toEqual([
+          exitCode,
+          expect.stringContaining('cache/y/.git, sub/.git'),
+        ]);
+      }
+      expect(areThere(root)).toEqual([true, true]);
     });
   });
 });

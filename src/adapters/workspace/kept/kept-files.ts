@@ -40,6 +40,8 @@ const KeptDocument = z.strictObject({
         /** What the run left; absent while that is not known. */
         after: FileState.nullable().optional(),
         permissions: z.int().min(0).max(0o777),
+        /** It was changed between two processes of the run, by the first or by somebody else. */
+        isUnsure: z.literal(true).optional(),
         /** Base64. */
         bytes: z.string(),
       }),
@@ -195,6 +197,21 @@ export async function settleFiles(
   } else if (differing + unkept.length > 0) write([]);
   else rmSync(fileOf(shadowDir), { force: true });
   return differing + unkept.length + beforeOver.length;
+}
+
+/** Notes which files have changed since the run was last at work, before it goes on. */
+export async function doubtFiles({ root, shadowDir, format }: KeptPlaces): Promise<void> {
+  const kept = keptFiles(root, shadowDir);
+  if (kept.status === 'failed' || kept.files.length === 0) return;
+  const files: KeptFile[] = [];
+  for (const file of kept.files) {
+    const now = known(await stateOnDisk(root, file.path, format, MAX_IGNORED_BYTES));
+    const isKnown =
+      now === null || [file.before, file.after].some((one) => one && now && sameState(one, now));
+    files.push(isKnown ? file : { ...file, isUnsure: true });
+  }
+  const { unkept, over } = kept;
+  replaceFile(fileOf(shadowDir), JSON.stringify({ root, files, unkept, over }));
 }
 
 /** Bytes of all files over a limit together: sparse files of any size take a command no time. */

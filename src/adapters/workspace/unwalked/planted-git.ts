@@ -7,9 +7,8 @@
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import { type TreeView, viewing } from '../../../files/tree-view.ts';
-import { Folders, type FoundFolders } from './folders.ts';
+import type { Folders, FoundFolders } from './folders.ts';
 import { removeGitDir } from './remove-git-dir.ts';
-import { closedSince, readRunStart } from './run-start.ts';
 
 /** What is needed to find planted git dirs. */
 export interface PlantedGitParts {
@@ -172,31 +171,4 @@ function warningOf(one: JudgedGitDir, isByCommands: boolean): Warning {
         'WARN_GIT_DIR_KEPT',
         `${JSON.stringify(one.from)}, which was there when the run began, is gone; ${now} may be a copy of it and was kept. Inspect it before you use git there.`,
       );
-}
-
-/** Entries of one folder that are kept in memory: a command may have made any number. */
-const MAX_KEPT_ENTRIES = 100_000;
-
-/** Git dirs that were removed, and what to report besides. */
-export interface RemovedGitDirs {
-  readonly removed: readonly string[];
-  readonly warnings: readonly Warning[];
-}
-
-/** Removes them from a work tree whose run is over; none if the run began in another one. Throws for one that cannot be removed. */
-export async function removePlantedGitDirs(root: string, shadowDir: string): Promise<RemovedGitDirs> {
-  const kept = readRunStart(shadowDir);
-  if (kept.status === 'failed' || kept.start.root !== root) return { removed: [], warnings: [] };
-  const warnings: Warning[] = [];
-  const warn = (one: Warning) => void warnings.push(one);
-  const closed = closedSince(root, shadowDir);
-  const limit = { maxEntries: MAX_KEPT_ENTRIES, exceeded: () => undefined };
-  const planted = new PlantedGit({
-    ...{ root, closed, warn },
-    folders: new Folders({ root, closed, setIds: null, limit }),
-  });
-  planted.recall(kept.start.gitDirs);
-  await planted.look(0n, 'commands');
-  const isKept = (one: Warning) => !one.startsWith('[WARN_GIT_DIR_REMOVED]');
-  return { removed: planted.removed, warnings: warnings.filter(isKept) };
 }

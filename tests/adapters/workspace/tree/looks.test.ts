@@ -24,7 +24,7 @@ async function reopened(scratch: ScratchCheckout, workspace: Workspace) {
   return reopenWorkspace(
     await scratch.checkout(),
     { shadowDir: scratch.shadow, sandboxGitDir: join(scratch.shadow, '../agent.git'), env: scratch.env },
-    { base: workspace.base(), states: new Map(), written: [], mayHavePlanted: 'remove' },
+    { base: workspace.base(), states: new Map(), written: [], newGitDirs: 'accepted' },
   );
 }
 

@@ -296,7 +296,7 @@ test('a run that continues in another process finds everything as it was left', 
     sandboxGitDir: `${scratch.shadow}/../again.git`,
     env: scratch.env,
   };
-  const kept = { base: run.workspace.base(), states, written: [], mayHavePlanted: null };
+  const kept = { base: run.workspace.base(), states, written: [], newGitDirs: null };
   const again = await reopenWorkspace(await scratch.checkout(), places, kept);
   if (again.status === 'failed') throw new Error(again.message);
   expect(again.found).toEqual([]);

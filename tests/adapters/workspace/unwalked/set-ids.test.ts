@@ -111,7 +111,7 @@ describe('a run', () => {
     const again = await reopenWorkspace(
       await scratch.checkout(),
       { shadowDir: scratch.shadow, sandboxGitDir: join(scratch.shadow, '../agent.git'), env: scratch.env },
-      { base: workspace.base(), states: new Map(), written: [], mayHavePlanted: 'remove' },
+      { base: workspace.base(), states: new Map(), written: [], newGitDirs: 'accepted' },
     );
     expect(again.status).toBe('ok');
     if (again.status === 'ok') await again.workspace.ignoredWrites();
