@@ -97,10 +97,7 @@ static int listen_on_loopback(int type, uint16_t port) {
 
 /* As Node.js sends a handle to another process. */
 static void hand_over(int channel, int listener, const char *text) {
-  struct part part = {(void *)text, strlen(text)};
-  struct rights rights = {20, 1, 1 /* SCM_RIGHTS */, listener, 0};
-  struct message message = {0, 0, &part, 1, &rights, sizeof rights, 0};
-  must(sys(sendmsg, channel, &message, 0), "sendmsg");
+  must(send_descriptor(channel, listener, text), "sendmsg");
   sys(close, listener);
 }
 

@@ -5,13 +5,15 @@
  *   launcher PROGRAM [ARG...]      its environment is the command's
  *
  * Descriptor 3 has its orders (`read_orders`), and ends the command when it is closed, or when who holds the other end dies.
- * Descriptor 4, if the orders say so, is the command's stderr; otherwise stdout is. What goes wrong before the command begins is
- * written to stderr as one line; else that has `started`. It exits with the command's code, 128 + n for a signal, when no process
- * of the command is left.
+ * Descriptor 4, if the orders say so, is the command's stderr; otherwise stdout is. Descriptor 5, if the orders name ports, is a
+ * channel of Node.js (`stdio: 'ipc'`), which gets connections to these ports. What goes wrong before the command begins is written
+ * to stderr as one line; else that has `started`. It exits with the command's code, 128 + n for a signal, when no process of the
+ * command is left.
  *
- * Three processes, in two Landlock domains, one in the other:
+ * Four processes, in two Landlock domains, one in the other:
  *   launcher   outer domain   starts the others, reaps whatever becomes an orphan, and kills everything in its domain
- *   broker     outer domain   makes and connects sockets on behalf of the command
+ *   guard      outer domain   waits for nothing but the launcher's end, and then does the same in its place
+ *   broker     outer domain   makes sockets on behalf of the command, and starts a helper for each that is connected
  *   command    inner domain   with a system call filter
  *
  * Each wall is one function; its comment says what it stops.
@@ -133,7 +135,7 @@ static long start_process(void) { return sys(clone, 17 /* SIGCHLD */); }
 
 /* ---- Orders ---- */
 
-enum { MOST_RULES = 1024, MOST_PORTS = 64, MOST_KEPT = 128, ORDERS = 3, ERRORS = 4 };
+enum { MOST_RULES = 1024, MOST_PORTS = 256, MOST_KEPT = 128, ORDERS = 3, ERRORS = 4, CHANNEL = 5 };
 
 struct rule {
   char kind;
@@ -161,7 +163,7 @@ static char order_text[512 * 1024];
  *   c PATH, f PATH            the work tree, and the folder below it in which the command starts
  *   g PATH, k TEXT            a file of the work tree that is put back when the command has ended
  *   s PATH                    a system call filter, as an array of struct sock_filter
- *   p PORT                    of 127.0.0.1, open to the command
+ *   p PORT                    of 127.0.0.1, which the runner serves; it is told the number of the order, from 0
  *   b, o, n COUNT             bytes of a file, open files, processes; 0 for no limit
  *   e                         stderr is descriptor 4
  */
@@ -195,7 +197,7 @@ static void read_orders(void) {
         break;
       }
       case 'p':
-        if (orders.port_count == MOST_PORTS) fail("more than 64 ports", 0);
+        if (orders.port_count == MOST_PORTS) fail("more than 256 ports", 0);
         orders.ports[orders.port_count++] = number(&value, 10);
         break;
       case 'g':
@@ -592,13 +594,13 @@ static int install_broker_filter(void) {
  * A socket of the command that has not been used yet. The broker has the same socket, and can connect it to an address that the
  * command cannot change any more. It lets go of it as soon as it is used: a connection that somebody else has open is not closed.
  */
-struct held { uint64_t inode; int socket; };
-enum { MOST_HELD = 256, MOST_LISTENERS = 4096 };
+struct held { uint64_t inode, asked; int socket, helper; };
+enum { MOST_HELD = 256, MOST_HELPERS = 512, MOST_LISTENERS = 4096 };
 static struct held held[MOST_HELD];
 static unsigned next_held;
-/* The sockets on which the command listens, by inode. */
-static uint64_t listeners[MOST_LISTENERS];
-static unsigned listener_count;
+static int helper_count;
+/* The sockets on which the command listens, by inode. Helpers see those that are added later. */
+static struct { uint64_t inodes[MOST_LISTENERS]; unsigned count; } *listeners;
 
 static struct held *find_held(uint64_t inode) {
   for (int i = 0; i < MOST_HELD; i++)
@@ -609,13 +611,16 @@ static struct held *find_held(uint64_t inode) {
 static void let_go(struct held *one) {
   if (one == NULL || one->inode == 0) return;
   sys(close, one->socket);
-  one->inode = 0;
+  *one = (struct held){0};
 }
 
 static void answer_with(int notify, uint64_t id, long result, uint32_t flags) {
   struct seccomp_notif_resp reply = {id, 0, result < 0 ? result : 0, flags};
   sys(ioctl, notify, SECCOMP_IOCTL_NOTIF_SEND, &reply);
 }
+
+/* Whether the thread that asks is still there. If so, what was read of its process before is its own. */
+static int is_waiting(int notify, uint64_t id) { return sys(ioctl, notify, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0; }
 
 static void proc_path(char *to, uint32_t pid, const char *name) { put_text(put_number(put_text(to, "/proc/"), pid), name); }
 
@@ -669,12 +674,12 @@ static void make_socket(int notify, const struct seccomp_notif *asked) {
   }
   struct held *place = &held[next_held++ % MOST_HELD];
   let_go(place);
-  *place = (struct held){seen.stx_ino, made};
+  *place = (struct held){seen.stx_ino, 0, made, 0};
 }
 
 static int is_listener(uint64_t inode) {
-  for (unsigned i = 0; i < listener_count; i++)
-    if (listeners[i] == inode) return 1;
+  for (unsigned i = 0; i < listeners->count && i < MOST_LISTENERS; i++)
+    if (listeners->inodes[i] == inode) return 1;
   return 0;
 }
 
@@ -751,24 +756,21 @@ done:
   return found;
 }
 
-/* Stops connections to services of the machine: all that listen on the port must be sockets of this command. */
-static int is_own_port(uint16_t port) {
+/* How many sockets of the command listen on a port; NOT_OURS if another listens, too. */
+static int own_listeners(uint16_t port) {
   int four = listening_of(2, port), six = listening_of(10, port);
   if (four == UNKNOWN) four = listening_in("/proc/net/tcp", port);
   if (six == UNKNOWN) six = listening_in("/proc/net/tcp6", port);
-  return four >= 0 && six >= 0 && four + six > 0;
-}
-
-static int is_open_port(uint16_t port) {
-  for (int i = 0; i < orders.port_count; i++)
-    if (orders.ports[i] == port) return 1;
-  return 0;
+  return four < 0 || six < 0 ? NOT_OURS : four + six;
 }
 
 static uint16_t swapped(uint16_t value) { return value >> 8 | value << 8; }
 
-/* Whether an address may be connected to: 0, or the error to answer. `address` is a copy, and is made canonical. */
-static long check_internet(uint8_t *address, int size) {
+/*
+ * Stops connections to other machines: 0 for an address of this one, or the error to answer. `address` is a copy, and is made
+ * canonical. `served` is the order that names the port, or -1.
+ */
+static long check_internet(uint8_t *address, int size, uint16_t *to_port, int *served) {
   struct sockaddr_in *four = (void *)address;
   struct sockaddr_in6 *six = (void *)address;
   uint32_t ip;
@@ -789,8 +791,11 @@ static long check_internet(uint8_t *address, int size) {
     else return -ENETUNREACH;
   }
   if (ip != 0 && (ip & 0xff) != 127) return -ENETUNREACH;
-  if (ip == 0x0100007f && is_open_port(port)) return 0;
-  return is_own_port(port) ? 0 : -ECONNREFUSED;
+  *to_port = port;
+  *served = -1;
+  for (int i = 0; i < orders.port_count && ip == 0x0100007f; i++)
+    if (orders.ports[i] == port) *served = i;
+  return 0;
 }
 
 /* Whether a resolved path is in a place that the command can write to. */
@@ -807,7 +812,7 @@ static int is_writable_place(const char *path) {
  * Stops connections to sockets with a path outside: docker.sock, agents, databases. The socket is opened once, and connected to
  * through its descriptor, which nothing can replace. Abstract ones are left to the outer domain.
  */
-static long check_unix(uint32_t pid, uint8_t *address, int *size, int *opened) {
+static long check_unix(uint32_t pid, uint8_t *address, int *size) {
   struct sockaddr_un *local = (void *)address;
   if (*size <= 2) return -EINVAL;
   if (local->sun_path[0] == 0) return 0;
@@ -820,7 +825,6 @@ static long check_unix(uint32_t pid, uint8_t *address, int *size, int *opened) {
   }
   long place = sys(openat, AT_FDCWD, path, O_PATH | O_CLOEXEC, 0);
   if (place < 0) return place;
-  *opened = place;
   char descriptor[64];
   put_number(put_text(descriptor, "/proc/self/fd/"), place);
   long n = sys(readlinkat, AT_FDCWD, descriptor, real, sizeof real - 1);
@@ -833,53 +837,185 @@ static long check_unix(uint32_t pid, uint8_t *address, int *size, int *opened) {
 }
 
 struct poll { int fd; short events, revents; };
-enum { IN = 1, HANGUP = 0x10 | 8 };
+enum { IN = 1, OUT = 4 };
 
 static int wait_for(struct poll *polled, int count, int milliseconds) {
   int64_t time[2] = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
   return sys(ppoll, polled, count, milliseconds < 0 ? NULL : time, NULL, 8);
 }
 
-/* Connects a socket of the command on its behalf. */
-static void connect_socket(int notify, const struct seccomp_notif *asked) {
-  uint8_t address[128 + 1] = {0};
-  int size = asked->data.args[2], opened = -1;
-  uint64_t inode = inode_of(asked->pid, asked->data.args[0]);
-  long result = -EINVAL;
-  if (size >= 2 && size <= 128) result = read_memory(asked->pid, asked->data.args[1], address, size);
-  if (result == 0) result = sys(ioctl, notify, SECCOMP_IOCTL_NOTIF_ID_VALID, &asked->id);
-  struct held *one = find_held(inode);
-  if (result == 0 && one == NULL) result = inode ? -EISCONN : -ENOTSOCK;
-  if (result == 0) {
-    uint16_t family;
-    memcpy(&family, address, 2);
-    result = family == 2 || family == 10 ? check_internet(address, size)
-             : family == 1               ? check_unix(asked->pid, address, &size, &opened)
-                                         : -EAFNOSUPPORT;
-  }
-  if (result == 0) {
-    long flags = sys(fcntl, one->socket, F_GETFL, 0);
-    if (flags & O_NONBLOCK) {
-      result = sys(connect, one->socket, address, size);
-      if (result == 0 || result == -EINPROGRESS) let_go(one);
-      answer_with(notify, asked->id, result, 0);
-    } else {
-      /* It may wait for as long as the other side lets it, while the broker has other work. */
-      long parent = sys(getpid);
-      long helper = start_process();
-      if (helper == 0) {
-        sys(prctl, PR_SET_PDEATHSIG, 9);
-        if (sys(getppid) != parent) sys(exit_group, 1);
-        answer_with(notify, asked->id, sys(connect, one->socket, address, size), 0);
-        sys(exit_group, 0);
-      }
-      if (helper < 0) answer_with(notify, asked->id, -EAGAIN, 0);
-      let_go(one);
+struct message { void *name; uint32_t name_size; struct part { void *at; size_t size; } *parts; size_t part_count; void *control; size_t control_size; int flags; };
+struct rights { size_t size; int level, type, fd, padding; };
+
+
+static long send_descriptor(int socket, int fd, const char *text) {
+  struct part part = {(char *)text, strlen(text)};
+  struct rights rights = {20, 1, 1 /* SCM_RIGHTS */, fd, 0};
+  struct message message = {0, 0, &part, 1, &rights, sizeof rights, 0};
+  return sys(sendmsg, socket, &message, 0x4000 /* MSG_NOSIGNAL */);
+}
+
+/* ---- A helper of the broker ---- */
+
+/*
+ * It connects one socket, and has a process of its own since that may wait: the command shares the socket, so no flag or timeout of
+ * it holds. A timer interrupts every call that waits.
+ */
+enum { TICK_MS = 500, MOST_TICKS = 260, SOL_SOCKET_ = 1, SYN_SENT = 2 };
+
+#ifdef __x86_64__
+__asm__("end_signal: mov $15, %eax\n syscall\n");
+#else
+__asm__("end_signal: mov x8, #139\n svc 0\n");
+#endif
+void end_signal(void);
+static void interrupt(int signal) { (void)signal; }
+
+static void start_ticks(void) {
+  struct { void *handler; unsigned long flags; void *restorer; uint64_t mask; } action = {interrupt, 0x04000000 /* SA_RESTORER */, end_signal, 0};
+  int64_t every[4] = {0, TICK_MS * 1000, 0, TICK_MS * 1000};
+  uint64_t none = 0;
+  sys(rt_sigaction, 14 /* SIGALRM */, &action, NULL, 8);
+  sys(rt_sigprocmask, 2 /* SIG_SETMASK */, &none, NULL, 8);
+  must(sys(setitimer, 0 /* ITIMER_REAL */, every, NULL), "setitimer");
+}
+
+static int is_unanswered(int socket) {
+  uint8_t state = 0;
+  uint32_t size = sizeof state;
+  return sys(getsockopt, socket, IPPROTO_TCP, 11 /* TCP_INFO */, &state, &size) == 0 && state == SYN_SENT;
+}
+
+static void disconnect(int socket) {
+  static const uint8_t unspecified[16] = {0};
+  sys(connect, socket, unspecified, sizeof unspecified);
+}
+
+/*
+ * Connects to a listener of the command. Stops a connection that waits in its full queue from reaching another program, which listens
+ * on the port later: it is given up before its first packet is repeated, which takes a second, and begun again after another look.
+ * A command that does not wait has its answer meanwhile.
+ */
+static long connect_own(int notify, uint64_t id, int socket, uint8_t *address, int size, uint16_t port) {
+  int is_answered = 0;
+  for (int ticks = 0; ticks < MOST_TICKS; ticks++) {
+    int is_own = own_listeners(port) > 0;
+    /* At the last moment: who waits for the socket may see it closed. */
+    if (ticks) disconnect(socket);
+    if (!is_own) return -ECONNREFUSED;
+    if (!is_answered && !is_waiting(notify, id)) return -EINTR;
+    long result = sys(connect, socket, address, size);
+    if (is_unanswered(socket) && result == -EINPROGRESS) {
+      struct poll writable = {socket, OUT, 0};
+      if (!is_answered) answer_with(notify, id, result, 0);
+      is_answered = 1;
+      wait_for(&writable, 1, TICK_MS);
     }
-  } else {
-    answer_with(notify, asked->id, result, 0);
+    if (is_unanswered(socket)) continue;
+    if (own_listeners(port) != NOT_OURS) return result == -EINTR ? 0 : result;
+    disconnect(socket);
+    return -ECONNREFUSED;
   }
-  if (opened >= 0) sys(close, opened);
+  disconnect(socket);
+  return -ETIMEDOUT;
+}
+
+static long connect_unix(int notify, uint64_t id, int socket, uint8_t *address, int size) {
+  long result;
+  do result = sys(connect, socket, address, size);
+  while (result == -EINTR && is_waiting(notify, id));
+  return result;
+}
+
+/* Gives the runner a connection, as processes of Node.js do. */
+static long give(int connection, int served) {
+  char text[128];
+  put_text(put_number(put_text(text, "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Socket\",\"msg\":{\"to\":"), served), "}}\n");
+  return send_descriptor(CHANNEL, connection, text);
+}
+
+/*
+ * Connects with the runner, over a listener for this one connection: no other program of the machine can reach what the runner
+ * serves.
+ */
+static long connect_served(int socket, uint8_t *address, int size, int served) {
+  struct sockaddr_in here = {.sin_family = 2, .sin_addr = {0x0100007f}}, peer;
+  uint32_t length = sizeof here;
+  int listener = must(sys(socket, 2, 1 | O_CLOEXEC | O_NONBLOCK, 0), "socket");
+  must(sys(bind, listener, &here, length), "bind");
+  must(sys(listen, listener, 16), "listen");
+  must(sys(getsockname, listener, &here, &length), "getsockname");
+  memcpy(address + 2, &here.sin_port, 2);
+  long result = sys(connect, socket, address, size);
+  uint8_t own[128] = {0};
+  length = sizeof own;
+  sys(getsockname, socket, own, &length);
+  struct poll asked = {listener, IN, 0};
+  /* A tick ends a wait, too. */
+  for (int waits = 0; waits < 20; waits++) {
+    if (wait_for(&asked, 1, TICK_MS) <= 0) continue;
+    length = sizeof peer;
+    long connection = sys(accept4, listener, &peer, &length, O_CLOEXEC);
+    if (connection >= 0 && peer.sin_addr.s_addr == here.sin_addr.s_addr && memcmp(own + 2, &peer.sin_port, 2) == 0)
+      return give(connection, served) < 0 ? -ECONNREFUSED : result == -EINTR ? 0 : result;
+    if (connection >= 0) sys(close, connection);
+  }
+  disconnect(socket);
+  return -ECONNREFUSED;
+}
+
+/* Connects a socket of the command, and answers. Returns whether the socket is used now. */
+static int help(int notify, const struct seccomp_notif *asked, int socket) {
+  uint8_t address[128 + 1] = {0};
+  int size = asked->data.args[2], served;
+  uint16_t family, port;
+  long result = size < 2 || size > 128 ? -EINVAL : read_memory(asked->pid, asked->data.args[1], address, size);
+  if (!is_waiting(notify, asked->id)) return 0;
+  memcpy(&family, address, 2);
+  start_ticks();
+  if (result == 0 && family == 1) {
+    result = check_unix(asked->pid, address, &size);
+    if (result == 0) result = connect_unix(notify, asked->id, socket, address, size);
+  } else if (result == 0) {
+    result = family == 2 || family == 10 ? check_internet(address, size, &port, &served) : -EAFNOSUPPORT;
+    if (result == 0)
+      result = served < 0 ? connect_own(notify, asked->id, socket, address, size, port) : connect_served(socket, address, size, served);
+  }
+  answer_with(notify, asked->id, result, 0);
+  return result == 0 || result == -EINPROGRESS;
+}
+
+/* Has a socket of the command connected on its behalf. */
+static void connect_socket(int notify, const struct seccomp_notif *asked) {
+  uint64_t inode = inode_of(asked->pid, asked->data.args[0]);
+  struct held *one = find_held(inode);
+  if (one == NULL) return answer_with(notify, asked->id, inode ? -EISCONN : -EACCES, 0);
+  if (one->helper) return answer_with(notify, asked->id, -EALREADY, 0);
+  long broker = sys(getpid), helper = helper_count < MOST_HELPERS ? start_process() : -EAGAIN;
+  if (helper == 0) {
+    sys(prctl, PR_SET_PDEATHSIG, 9);
+    if (sys(getppid) != broker) sys(exit_group, 1);
+    for (int i = 0; i < MOST_HELD; i++)
+      if (&held[i] != one) let_go(&held[i]);
+    sys(exit_group, !help(notify, asked, one->socket));
+  }
+  if (helper < 0) return answer_with(notify, asked->id, -EAGAIN, 0);
+  one->helper = helper;
+  one->asked = asked->id;
+  helper_count++;
+}
+
+/* A socket that could not be connected may be tried again. Of two answers, the first counts. */
+static void reap_helpers(int notify) {
+  int status;
+  for (long pid; (pid = sys(wait4, -1, &status, 1 /* WNOHANG */, 0)) > 0; helper_count--) {
+    for (int i = 0; i < MOST_HELD; i++) {
+      if (held[i].helper != pid) continue;
+      held[i].helper = 0;
+      if (status == 0) let_go(&held[i]);
+      else answer_with(notify, held[i].asked, -EAGAIN, 0);
+    }
+  }
 }
 
 /* The command names the socket itself: it is bound to the loopback interface, and files are left to the inner domain. */
@@ -891,23 +1027,9 @@ static void bind_socket(int notify, const struct seccomp_notif *asked) {
 /* From now on the command may connect to it. Every socket that it has is one that the broker has made. */
 static void listen_on(int notify, const struct seccomp_notif *asked) {
   uint64_t inode = inode_of(asked->pid, asked->data.args[0]);
-  if (sys(ioctl, notify, SECCOMP_IOCTL_NOTIF_ID_VALID, &asked->id) == 0 && inode && !is_listener(inode)) {
-    listeners[listener_count % MOST_LISTENERS] = inode;
-    if (listener_count < MOST_LISTENERS) listener_count++;
-  }
+  if (is_waiting(notify, asked->id) && inode && !is_listener(inode)) listeners->inodes[listeners->count++ % MOST_LISTENERS] = inode;
   let_go(find_held(inode));
   answer_with(notify, asked->id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
-}
-
-struct message { void *name; uint32_t name_size; struct part { void *at; size_t size; } *parts; size_t part_count; void *control; size_t control_size; int flags; };
-struct rights { size_t size; int level, type, fd, padding; };
-
-static void send_descriptor(int socket, int fd) {
-  char byte = 0;
-  struct part part = {&byte, 1};
-  struct rights rights = {20, 1, 1 /* SCM_RIGHTS */, fd, 0};
-  struct message message = {0, 0, &part, 1, &rights, sizeof rights, 0};
-  must(sys(sendmsg, socket, &message, 0), "sendmsg");
 }
 
 static int receive_descriptor(int socket) {
@@ -919,29 +1041,21 @@ static int receive_descriptor(int socket) {
   return got == 1 && rights.size == 20 ? rights.fd : -1;
 }
 
-/* Kills what is in the domain, except the caller. A few rounds: something may have been in the middle of starting. */
-static void kill_domain(int rounds) {
-  for (int i = 0; i < rounds; i++) {
-    sys(kill, -1, 9);
-    if (i + 1 < rounds) wait_for(NULL, 0, 2);
-  }
-}
-
-/* Serves until the launcher is gone; `alive` is closed then. */
-static void be_broker(int asked_on, int alive) {
-  /* Helpers that have ended leave nothing behind. */
-  struct { void *handler; unsigned long flags; void *restorer; uint64_t mask; } ignore = {(void *)1, 0, 0, 0};
-  sys(rt_sigaction, 17 /* SIGCHLD */, &ignore, NULL, 8);
+static void be_broker(int asked_on, int reaped) {
   int notify = receive_descriptor(asked_on);
   sys(close, asked_on);
-  struct poll polled[2] = {{alive, IN, 0}, {notify, IN, 0}};
+  listeners = (void *)must(sys(mmap, NULL, sizeof *listeners, 3 /* read, write */, 0x21 /* shared, anonymous */, -1, 0), "mmap");
+  struct poll polled[3] = {{notify, IN, 0}, {reaped, IN, 0}, {orders.port_count ? CHANNEL : -1, IN, 0}};
   for (;;) {
-    if (wait_for(polled, 2, -1) < 0) continue;
-    if (polled[0].revents) {
-      kill_domain(50);
-      sys(exit_group, 0);
+    char ignored[4096];
+    if (wait_for(polled, 3, -1) < 0) continue;
+    if (polled[1].revents) {
+      sys(read, reaped, ignored, sizeof ignored);
+      reap_helpers(notify);
     }
-    if (polled[1].revents & IN) {
+    /* The runner confirms what it gets. */
+    if (polled[2].revents && sys(read, CHANNEL, ignored, sizeof ignored) <= 0) polled[2].fd = -1;
+    if (polled[0].revents & IN) {
       struct seccomp_notif asked;
       memset(&asked, 0, sizeof asked);
       if (sys(ioctl, notify, SECCOMP_IOCTL_NOTIF_RECV, &asked) < 0) continue;
@@ -950,8 +1064,8 @@ static void be_broker(int asked_on, int alive) {
       else if (asked.data.nr == __NR_bind) bind_socket(notify, &asked);
       else if (asked.data.nr == __NR_listen) listen_on(notify, &asked);
       else answer_with(notify, asked.id, -ENOSYS, 0);
-    } else if (polled[1].revents) {
-      polled[1].fd = -1;
+    } else if (polled[0].revents) {
+      polled[0].fd = -1;
     }
   }
 }
@@ -960,6 +1074,7 @@ static void be_broker(int asked_on, int alive) {
 
 static void be_command(char **argv, char **envp, const int *places, int root, int asked_on, int failures) {
   report_to = failures;
+  sys(prctl, PR_SET_PDEATHSIG, 9);
   sys(setsid);
   go_to_folder(root);
   int program = unreadable_copy(argv[0]);
@@ -969,12 +1084,20 @@ static void be_command(char **argv, char **envp, const int *places, int root, in
   enter_inner_domain(places);
   install_shared_filter();
   int notify = install_broker_filter();
-  send_descriptor(asked_on, notify);
+  must(send_descriptor(asked_on, notify, "."), "sendmsg");
   /* Stops the command from answering its own questions, and from everything else that is open. */
   must(sys(close_range, 3, ~0U, 4 /* CLOSE_RANGE_CLOEXEC */), "close_range");
   uint64_t none = 0;
   sys(rt_sigprocmask, 2 /* SIG_SETMASK */, &none, NULL, 8);
   fail(argv[0], sys(execveat, program, "", argv, envp, AT_EMPTY_PATH));
+}
+
+/* Kills what is in the domain, except the caller. A few rounds: something may have been in the middle of starting. */
+static void kill_domain(int rounds) {
+  for (int i = 0; i < rounds; i++) {
+    sys(kill, -1, 9);
+    if (i + 1 < rounds) wait_for(NULL, 0, 2);
+  }
 }
 
 /* Ends only once nothing is left: every orphan becomes a child of the launcher, and is reaped. */
@@ -1051,15 +1174,41 @@ static void put_back(int root, const char *path, const char *text) {
   fail("a .git could not be put back", error);
 }
 
+static void put_all_back(int root) {
+  for (int i = 0; i < orders.kept_count; i++) put_back(root, orders.kept[i].path, orders.kept[i].text);
+}
+
+/*
+ * Stops processes of the command from outliving a launcher that was killed, and what they have made of a `.git` from outliving the
+ * runner. Nothing of the command can reach the guard or keep it busy; `alive` is closed when the launcher is gone.
+ */
+static void be_guard(int alive, int root) {
+  char byte;
+  struct poll runner = {ORDERS, IN, 0};
+  sys(setsid);
+  while (sys(read, alive, &byte, 1) == -EINTR) continue;
+  kill_domain(50);
+  if (wait_for(&runner, 1, 0) > 0) put_all_back(root);
+  sys(exit_group, 0);
+}
+
+/* Node.js names its channel in the environment. */
+static void hide_channel(char **envp) {
+  char **to = envp;
+  for (; *envp; envp++)
+    if (memcmp(*envp, "NODE_CHANNEL_", 13)) *to++ = *envp;
+  *to = NULL;
+}
+
 static int launch(char **argv, char **envp) {
   static int places[MOST_RULES];
   check_kernel();
-  close_from(ERRORS + 1);
   drop_capabilities();
   no_new_privileges();
   read_orders();
   if (!orders.root || !orders.filter) fail("incomplete orders", 0);
-  if (!orders.has_errors) sys(close, ERRORS);
+  close_from(orders.port_count ? CHANNEL + 1 : CHANNEL);
+  hide_channel(envp);
   read_shared_filter();
   open_places(places);
   int root = must(sys(openat, AT_FDCWD, orders.root, O_PATH | O_DIRECTORY | O_CLOEXEC, 0), orders.root);
@@ -1071,25 +1220,34 @@ static int launch(char **argv, char **envp) {
   int asking[2], alive[2], failures[2];
   must(sys(socketpair, 1, 1 | O_CLOEXEC, 0, asking), "socketpair");
   must(sys(pipe2, alive, O_CLOEXEC), "pipe2");
-  must(sys(pipe2, failures, O_CLOEXEC), "pipe2");
 
+  long guard = must(start_process(), "clone");
+  if (guard == 0) {
+    for (int fd = 0; fd <= CHANNEL; fd++)
+      if (fd != ORDERS) sys(close, fd);
+    sys(close, alive[1]);
+    sys(close, asking[0]);
+    sys(close, asking[1]);
+    be_guard(alive[0], root);
+  }
+  sys(close, alive[0]);
   long broker = must(start_process(), "clone");
   if (broker == 0) {
-    for (int fd = 0; fd < 5; fd++) sys(close, fd);
+    for (int fd = 0; fd < CHANNEL; fd++) sys(close, fd);
     sys(close, alive[1]);
     sys(close, asking[1]);
-    sys(close, failures[0]);
-    sys(close, failures[1]);
-    be_broker(asking[0], alive[0]);
+    be_broker(asking[0], reaped);
   }
+  /* Only now: once the command has begun, nobody else may have the other end. */
+  must(sys(pipe2, failures, O_CLOEXEC), "pipe2");
   long command = must(start_process(), "clone");
   if (command == 0) be_command(argv, envp, places, root, asking[1], failures[1]);
   sys(close, 0);
   sys(close, 1);
   sys(close, asking[0]);
   sys(close, asking[1]);
-  sys(close, alive[0]);
   sys(close, failures[1]);
+  if (orders.port_count) sys(close, CHANNEL);
   for (int i = 0; i < orders.rule_count; i++) sys(close, places[i]);
 
   int code = -1;
@@ -1111,17 +1269,17 @@ static int launch(char **argv, char **envp) {
     int status;
     long pid;
     while ((pid = sys(wait4, -1, &status, 1 /* WNOHANG */, 0)) > 0) {
-      if (pid == broker) {
-        static const char ended[] = "launcher: the broker ended\n";
+      if (pid == broker || pid == guard) {
+        static const char ended[] = "launcher: its broker or guard ended\n";
         sys(write, 2, ended, sizeof ended - 1);
         code = 125;
       }
       if (pid == command) code = status & 0x7f ? 128 + (status & 0x7f) : status >> 8 & 0xff;
-      if (pid == broker || pid == command) break;
+      if (code >= 0) break;
     }
   }
   end_everything();
-  for (int i = 0; i < orders.kept_count; i++) put_back(root, orders.kept[i].path, orders.kept[i].text);
+  put_all_back(root);
   return code;
 }
 

@@ -99,12 +99,13 @@ The promises above are those of \`namespaces+seccomp\`. The others keep them but
 | Processes outside | hidden | **names, arguments and states** can be seen | the same; no signals, no tracing, no limits or priorities |
 | Git dirs | covered | covered | no run if one is in the work tree. \`.git\` files are put back when a command has ended, and may mislead a git that runs there **meanwhile** |
 | Submodules under a policy | read-only | read-only | changes are **found afterwards** (exit 8) |
-| Network | its own | its own | TCP to ports that the command listens on and to the proxy, UNIX sockets in places it can write to; no datagrams. The machine's interfaces can be listed; the proxy is **open to other programs** of the container |
+| Network | its own | its own | TCP to ports that the command listens on, to the proxy and to services, UNIX sockets in places it can write to; no datagrams. The machine's interfaces can be listed |
 | \`/tmp\`, home | in memory, for each command | the same | on disk, for each command, as \`$TMPDIR\` and \`$HOME\`; the machine's \`/tmp\` is closed |
 | Shared memory | its own | its own | none: no \`/dev/shm\`, System V IPC or message queues |
 | Processes of a command | limited by kernel or watch | the same | limited by the watch |
 | Set-id programs, kernel interfaces | **not filtered** | filtered | filtered |
-| \`--cache\`, \`--service\`, ssh and \`git://\` | work | work | refused, or without a way out |`;
+| \`--cache\`, ssh and \`git://\` | work | work | refused, or without a way out |
+| \`--service\` | by name and at \`localhost\` | the same | at \`localhost\` |`;
 
 const OPEN = `## What an attacker could still try
 
@@ -122,10 +123,9 @@ Past the sandbox:
 - **A container that hides parts of \`/proc\`** (level \`namespaces-lite\`). Commands can read names, arguments, states, mounts and
   network tables of its processes; environments, memory, files and descriptors stay closed. Pass no secret as an argument there.
 - **A container that refuses namespaces** (level \`landlock\`): what the table above says. Chmod can close files of the user to the
-  user, or open them to other users of the container: run as a user who owns nothing else there. A connection that waits in the full
-  queue of the command's own listener reaches what listens on that port next, if the command stops listening and another program of
-  the container begins within seconds. A command can stall its broker; if its launcher is then killed (by root, or for want of
-  memory), processes of the command stay.
+  user, or open them to other users of the container: run as a user who owns nothing else there. After each command, the way to the work
+  tree and to the run directory is open again. If somebody kills launcher and guard of a command at the same moment, its processes
+  stay; if the whole container ends, what it has made of a \`.git\` file stays.
 - **\`--sandbox off\`**, and \`auto\` where no sandbox is available: a command can do whatever the user can. File capabilities
   (\`setcap\`) that root's commands leave are not cleared. On GitHub Actions no such run starts on an outsider's code, or if a checkout
   has left git credentials.

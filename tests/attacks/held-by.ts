@@ -51,7 +51,7 @@ export const HOLDS = {
     label: 'network namespace',
     reach: 'sandbox',
     means:
-      'a network namespace with only its own loopback interface; `landlock`: a broker, which connects to ports of the command and to the proxy only',
+      'a network namespace with only its own loopback interface; `landlock`: a broker, which connects to ports of the command, the proxy and services only',
   },
   proxy: {
     label: 'filtering proxy',

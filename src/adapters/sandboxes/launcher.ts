@@ -8,8 +8,8 @@ import { orMissing } from './host-files.ts';
 
 /** SHA-256 of what that script makes. */
 const HASHES: Readonly<Record<FilteredArch, string>> = {
-  x64: 'bef0e35d82a006fb555d23b51dffab90f687d054cdf465332a43d6cd9ba61266',
-  arm64: '90a4c1fe81fca021fd5518ef4f373758d4bffc0fe277219ffd10fb65e69d7b86',
+  x64: '916515b29940dffa14917bd8d4e6a971f39a90ec63e053b5775b021c663f480e',
+  arm64: 'c708c0118ebcd31513e1567ac249c69483bbeccb947a382294b72cb1a6aef139',
 };
 
 /** Beside the bundle, and where the sources have it. */

@@ -2,7 +2,9 @@
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { whyNotTogether } from '../../domain/review/service.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
+import { PROXY_PORT } from './bubblewrap/listeners.ts';
 import { openBubblewrap } from './bubblewrap/open.ts';
 import { enforcedLimits } from './command/limits.ts';
 import { OutputPipes } from './command/output-pipe.ts';
@@ -27,6 +29,8 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
 
 /** With namespaces if the machine gives them, else with Landlock. */
 async function openBest(options: SandboxOptions): Promise<OpenedSandbox> {
+  const taken = whyNotTogether(options.network?.services ?? [], PROXY_PORT);
+  if (taken !== null) return { status: 'refused', reason: taken };
   const opened = await openBubblewrap(options);
   if (opened.status !== 'unavailable' || (options.leastLevel ?? 'landlock') !== 'landlock') return opened;
   const { openLandlock } = await import('./landlock/open.ts');

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, request, type Server } from 'node:http';
-import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
+import { createServer, type IncomingMessage, request } from 'node:http';
+import { connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { connect as connectTls, createServer as createTlsServer, type TLSSocket } from 'node:tls';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { GateOptions } from '../../../src/adapters/network/gate.ts';
 import type { Egress } from '../../../src/ports/network.ts';
+import { listening } from '../../support/http/listening.ts';
 import { served } from './served.ts';
 
 /**
@@ -33,13 +34,6 @@ async function say(socketPath: string, bytes: string | Buffer): Promise<string> 
   });
   await once(socket, 'close');
   return text;
-}
-
-async function listening(server: Server | ReturnType<typeof createTcpServer>): Promise<number> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  return (server.address() as AddressInfo).port;
 }
 
 /** An HTTP server that tells what it got. */

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { fetchByEnvironment } from '../../../src/adapters/network/machine-proxy.ts';
+import { listening } from '../../support/http/listening.ts';
 import { startConnectProxy } from '../../support/machine/connect-proxy.ts';
 
 async function proxy(login: string | null) {
@@ -39,9 +39,7 @@ test('plain http uses HTTP_PROXY, as a request and without a tunnel', async () =
     asked.push(`${request.url} ${request.headers['proxy-authorization'] ?? ''}`);
     response.end('answer');
   });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
+  const port = await listening(server);
   const env = {
     HTTP_PROXY: `http://u:p@127.0.0.1:${port}`,
     HTTPS_PROXY: 'http://127.0.0.1:9',

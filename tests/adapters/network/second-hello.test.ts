@@ -2,12 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { connect as connectTls, createServer as createTlsServer } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readSecondHello, readServerAnswer } from '../../../src/adapters/network/tunnel.ts';
 import { tempFolder } from '../../support/files/temp-folder.ts';
+import { listening } from '../../support/http/listening.ts';
 import { served } from './served.ts';
 
 const RETRY = Buffer.from('cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c', 'hex');
@@ -38,13 +39,6 @@ function clientHello(...names: string[]): Buffer {
 
 const CHANGE_CIPHER_SPEC = record(20, [1]);
 const EARLY_DATA = record(23, Buffer.alloc(100));
-
-async function listening(server: Server): Promise<number> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  return (server.address() as AddressInfo).port;
-}
 
 /** A client in a tunnel to good.example, which is at `port`. */
 async function tunnelTo(port: number) {

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { retryAfterMs } from '../../../src/adapters/providers/asking/failures.ts';
 import type { Fault, ScriptedTurn } from '../../support/claude-server/script.ts';
+import { listening } from '../../support/http/listening.ts';
 import { CERTIFIED } from '../../support/machine/connect-proxy.ts';
 import { asking, failureOf, plainConversation, TEST_KEY, turnOf } from './asking.ts';
 
@@ -97,9 +98,7 @@ describe('where nothing has ever answered, the wait is ten seconds', () => {
 
   test('for a host with a certificate of its own making', async () => {
     const secure = createSecureServer(CERTIFIED);
-    await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void secure.close());
-    const { port } = secure.address() as AddressInfo;
+    const port = await listening(secure);
     const { waits, ask } = await asking([], { baseUrl: `https://127.0.0.1:${port}` });
     expect([failureOf(await ask()).message, waits]).toEqual([
       expect.stringContaining('self-signed certificate'),

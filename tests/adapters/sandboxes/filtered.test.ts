@@ -112,10 +112,3 @@ a, b = socket.socketpair(); a.send(b"pair"); said.append(b.recv(4).decode())
 print(*said)`;
   expect(await text(`python3 -c '${program}'`)).toBe('thread 0 child pair\n');
 });
-
-test('git works: status, commit, move and log', async () => {
-  const { text } = await open(makePlace(), 'required');
-  expect(
-    await text('git mv hello.txt bye.txt && git commit --quiet --message Move && git log --format=%s'),
-  ).toBe('Move\nStart\n');
-});

@@ -9,6 +9,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { openFilteringProxy } from '../../../src/adapters/network/filtering-proxy.ts';
 import type { Egress } from '../../../src/ports/network.ts';
 import { tempFolder } from '../../support/files/temp-folder.ts';
+import { listening } from '../../support/http/listening.ts';
 import { until } from '../../support/waiting/until.ts';
 import { makePlace, type Opened, open, versionOutside } from './fixture.ts';
 
@@ -21,10 +22,7 @@ async function origin(
     asked.push(url);
     response.end(answer(url, headers.host ?? ''));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  return { port: (server.address() as AddressInfo).port, asked };
+  return { port: await listening(server), asked };
 }
 
 /** A sandbox whose way out leads to loopback, for hosts on the list. */
@@ -192,34 +190,12 @@ describe('a sandbox with hosts that may be reached', () => {
     await holding;
   });
 
-  test('runs commands in parallel, each with its own way out', async () => {
-    const { port } = await origin();
-    const { text } = await openWithNetwork([`good.example:${port}`]);
-    const answers = await Promise.all(
-      [1, 2, 3].map((n) => text(fetching(`http://good.example:${port}/${n}`))),
-    );
-    expect(answers).toEqual(['/1', '/2', '/3'].map((path) => `you asked for ${path}`));
-  });
-
   test.skipIf(!NPM)(
     'ends npm that asks a refused registry for more packages than it has connections',
     async () => {
       const { root, run, proxy } = await openWithNetwork(['good.example']);
       const names = Array.from({ length: 40 }, (_, at) => `part-${at}`);
-      const dependencies = Object.fromEntries(names.map((name) => [name, '1.0.0']));
-      const manifest = { name: 'project', version: '1.0.0', dependencies };
-      const resolved = (name: string) => `https://evil.example/${name}/-/${name}-1.0.0.tgz`;
-      const locked = names.map((name) => [
-        `node_modules/${name}`,
-        { version: '1.0.0', resolved: resolved(name), integrity: 'sha512-AA==' },
-      ]);
-      const packages = { '': manifest, ...Object.fromEntries(locked) };
-      writeFileSync(join(root, 'package.json'), JSON.stringify(manifest));
-      writeFileSync(
-        join(root, 'package-lock.json'),
-        JSON.stringify({ ...manifest, lockfileVersion: 3, packages }),
-      );
-      writeFileSync(join(root, '.npmrc'), 'registry=https://evil.example/\naudit=false\nfetch-retries=0\n');
+      lockPackages(root, { registry: 'https://evil.example', names, integrity: 'sha512-AA==' });
       const { end, output } = await run('npm ci 2>&1');
       expect(end, output.head).toMatchObject({ timedOut: false, exitCode: 1 });
       expect(output.head).toContain('403 Refused by the sandbox: evil.example');
@@ -238,25 +214,9 @@ describe('a sandbox with hosts that may be reached', () => {
       const tarball = readFileSync(join(folder, 'left-part.tgz'));
       const { port, asked } = await origin(() => tarball);
       const { root, text, run, proxy } = await openWithNetwork([`registry.example:${port}`]);
-      const lockFor = (host: string) => {
-        const integrity = `sha512-${createHash('sha512').update(tarball).digest('base64')}`;
-        const resolved = `http://${host}:${port}/left-part/-/left-part-1.0.0.tgz`;
-        const dependencies = { 'left-part': '1.0.0' };
-        const manifest = { name: 'project', version: '1.0.0', dependencies };
-        const packages = {
-          '': manifest,
-          'node_modules/left-part': { version: '1.0.0', resolved, integrity },
-        };
-        writeFileSync(join(root, 'package.json'), JSON.stringify(manifest));
-        writeFileSync(
-          join(root, 'package-lock.json'),
-          JSON.stringify({ ...manifest, lockfileVersion: 3, packages }),
-        );
-        writeFileSync(
-          join(root, '.npmrc'),
-          `registry=http://${host}:${port}/\naudit=false\nfund=false\nfetch-retries=0\n`,
-        );
-      };
+      const integrity = `sha512-${createHash('sha512').update(tarball).digest('base64')}`;
+      const lockFor = (host: string) =>
+        lockPackages(root, { registry: `http://${host}:${port}`, names: ['left-part'], integrity });
       lockFor('registry.example');
       expect(await text('npm ci > /dev/null && node -p "require(\'left-part\')"')).toBe('installed\n');
       expect(asked).toEqual(['/left-part/-/left-part-1.0.0.tgz']);
@@ -268,6 +228,26 @@ describe('a sandbox with hosts that may be reached', () => {
     },
   );
 });
+
+/** Makes a project of npm whose lock file names these packages of a registry. */
+function lockPackages(
+  root: string,
+  { registry, names, integrity }: { registry: string; names: string[]; integrity: string },
+): void {
+  const dependencies = Object.fromEntries(names.map((name) => [name, '1.0.0']));
+  const manifest = { name: 'project', version: '1.0.0', dependencies };
+  const locked = names.map((name) => [
+    `node_modules/${name}`,
+    { version: '1.0.0', resolved: `${registry}/${name}/-/${name}-1.0.0.tgz`, integrity },
+  ]);
+  const packages = { '': manifest, ...Object.fromEntries(locked) };
+  writeFileSync(join(root, 'package.json'), JSON.stringify(manifest));
+  writeFileSync(
+    join(root, 'package-lock.json'),
+    JSON.stringify({ ...manifest, lockfileVersion: 3, packages }),
+  );
+  writeFileSync(join(root, '.npmrc'), `registry=${registry}/\naudit=false\nfund=false\nfetch-retries=0\n`);
+}
 
 const SSH = versionOutside('ssh -V') !== null;
 

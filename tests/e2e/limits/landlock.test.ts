@@ -1,20 +1,20 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { makeRepository, type Repository, removeFolders, separated } from '../../support/files/repository.ts';
+import { oddSeconds, processesWith } from '../../support/machine/processes.ts';
 import { WITHOUT_NAMESPACES } from '../../support/machine/without-filters.ts';
-import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { call, type ScriptedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { until } from '../../support/waiting/until.ts';
 
 afterAll(removeFolders);
 
-/** A checkout whose git dir is elsewhere, as the refusal says. */
-async function separated(files: Readonly<Record<string, string>>) {
-  const repository = await makeRepository(files);
-  const gitDir = join(temporaryFolder(), 'repo.git');
-  await repository.git('init', '--quiet', '--separate-git-dir', gitDir);
-  await repository.git('--git-dir', gitDir, 'config', 'core.worktree', repository.root);
-  return repository;
-}
+/** A run in a container that refuses namespaces. */
+const runThere = ({ args = [], ...run }: ScriptedRun) =>
+  scriptedRun({ ...run, built: true, wrap: WITHOUT_NAMESPACES, args: ['--sandbox', 'required', ...args] });
 
 const bash = (command: string) => ({ calls: [call('run_command', { command })] });
 
@@ -22,10 +22,8 @@ test('where namespaces are refused, Landlock contains commands, and the result s
   const repository = await separated({ 'a.txt': 'a\n' });
   const dotGit = readFileSync(join(repository.root, '.git'), 'utf8');
   const server = `require('http').createServer((q, r) => r.end('served')).listen(0, async function () { console.log(await (await fetch('http://localhost:' + this.address().port)).text()); process.exit() })`;
-  const run = await scriptedRun({
+  const run = await runThere({
     repository,
-    built: true,
-    wrap: WITHOUT_NAMESPACES,
     turns: [
       bash(
         'echo b > a.txt; mkdir sub && mv a.txt sub/a.txt && mv sub/a.txt . && rmdir sub && git status --short',
@@ -35,11 +33,13 @@ test('where namespaces are refused, Landlock contains commands, and the result s
         'cat /etc/shadow; ls /root/ /home/; kill -9 $PPID; echo x > /tmp/planted; cat "$GIT_DIR/../events.jsonl"',
       ),
       bash('echo "gitdir: /nowhere" > .git; (setsid sleep 1000 &); echo ended'),
-      bash('rm .git; mkdir .git; echo x > .git/x; echo ended'),
+      bash(
+        'rm .git; mkdir .git; echo x > .git/x; D=$(dirname "$GIT_DIR"); chmod 000 "$D"/* "$D" "$(dirname "$D")"; echo ended',
+      ),
       bash('rm .git; mkdir .git; echo x > .git/x; touch .git-replaced-$PPID; echo ended; chmod 000 .'),
       { text: 'Done.' },
     ],
-    args: ['--sandbox', 'required', '--verify', 'grep -q b a.txt'],
+    args: ['--verify', 'grep -q b a.txt'],
   });
   expect([run.result.sandbox, run.result.outcome], run.stderr).toEqual(['landlock', 'done']);
   expect(run.result.warnings).toEqual([expect.stringMatching(/^\[WARN_SANDBOX_LANDLOCK\] /)]);
@@ -51,16 +51,16 @@ test('where namespaces are refused, Landlock contains commands, and the result s
   expect(run.patch).toContain('+b');
   expect(readFileSync(join(repository.root, '.git'), 'utf8')).toBe(dotGit);
   expect(existsSync('/tmp/planted')).toBe(false);
+  const modes = ['..', '', 'agent.git', 'events.jsonl'].map((name) => statSync(join(run.runDir, name)).mode);
+  expect(modes.map((mode) => mode & 0o700)).toEqual([0o700, 0o700, 0o700, 0o600]);
 });
 
 test('what a command writes into `.git` of a fresh checkout gives the next one no rights', async () => {
-  const run = await scriptedRun({
+  const run = await runThere({
     repository: await separated({ 'a.txt': 'a\n' }),
-    built: true,
-    wrap: WITHOUT_NAMESPACES,
     turns: [bash('echo b > a.txt'), { text: 'Done.' }],
     args: [
-      ...['--sandbox', 'required', '--verify-in', 'checkout'],
+      ...['--verify-in', 'checkout'],
       ...['--verify', String.raw`rm -rf .git; printf 'gitdir: x\0w0:0:/\0' > .git`],
       ...['--verify', '! cat /etc/shadow'],
     ],
@@ -68,16 +68,97 @@ test('what a command writes into `.git` of a fresh checkout gives the next one n
   expect([run.result.sandbox, run.result.outcome], run.stderr).toEqual(['landlock', 'done']);
 });
 
+/** Changes whether connecting to a full queue waits, while the broker looks. */
+const STALL = `use Socket; use Fcntl;
+my $at = sockaddr_un('full');
+sub one { socket my $made, AF_UNIX, SOCK_STREAM, 0; fcntl $made, F_SETFL, O_NONBLOCK; $made }
+my $full = one(); bind $full, $at; listen $full, 0;
+my @first = map { my $made = one(); connect $made, $at; $made } 1 .. 3;
+for (1 .. 60) {
+  next if fork;
+  my $made = one();
+  if (!fork) { while (1) { fcntl $made, F_SETFL, $_ for 0, O_NONBLOCK } }
+  connect $made, $at for 1 .. 1e5;
+  exit;
+}
+sleep 4;
+open my $ready, '>', 'ready';
+sleep 1e6;
+`;
+
+/** The ports of the machine on which a process listens. */
+function portsOf(pid: number): string[] {
+  const open = readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
+  const rows = readFileSync('/proc/net/tcp', 'utf8')
+    .split('\n')
+    .map((row) => row.trim().split(/ +/));
+  return rows.flatMap(([, at = '', , state, , , , , , inode]) =>
+    state === '0A' && open.includes(`socket:[${inode}]`) ? [at] : [],
+  );
+}
+
+test('no process and no edited `.git` outlives a launcher and a runner that are killed, whatever the command does', async () => {
+  const repository = await separated({ 'a.txt': 'a\n', 'stall.pl': STALL });
+  const [ready, dotGit] = ['ready', '.git'].map((name) => join(repository.root, name)) as [string, string];
+  const [before, seconds] = [readFileSync(dotGit, 'utf8'), oddSeconds()];
+  await runThere({
+    repository,
+    turns: [bash(`echo x > .git; (setsid sleep ${seconds} &); perl stall.pl`)],
+    during: async ({ pid }) => {
+      await until('the command has done its worst', () => existsSync(ready));
+      expect(portsOf(pid)).toEqual([]);
+      const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').map(Number);
+      const launcher = processesWith(seconds).filter((one) => children.includes(one));
+      for (const one of [...launcher, pid]) process.kill(one, 'SIGKILL');
+      await until('everything of it is gone', () => processesWith(seconds).length === 0);
+      await until('`.git` is back', () => readFileSync(dotGit, 'utf8') === before);
+    },
+  });
+});
+
+/** Fills the queue of its own listener, and then stops listening. */
+const PENDING = `use Socket; use Fcntl;
+socket my $own, AF_INET, SOCK_STREAM, 0; bind $own, sockaddr_in(0, INADDR_LOOPBACK); listen $own, 0;
+my ($port) = sockaddr_in(getsockname $own);
+my @made = map { socket my $made, AF_INET, SOCK_STREAM, 0; fcntl $made, F_SETFL, O_NONBLOCK;
+  connect $made, sockaddr_in($port, INADDR_LOOPBACK); $made } 1 .. 6;
+close $own; open my $file, '>', 'port'; print $file "$port."; close $file;
+sleep 3;
+`;
+
+test('a connection that waits for a listener of the command reaches no other that takes its place', async () => {
+  const repository = await separated({ 'a.txt': 'a\n', 'pending.pl': PENDING });
+  const port = join(repository.root, 'port');
+  let reached = 0;
+  const outside = createServer(() => reached++);
+  const { result } = await runThere({
+    repository,
+    turns: [bash('perl pending.pl'), { text: 'Done.' }],
+    during: async () => {
+      await until('the command has left', () => existsSync(port) && readFileSync(port, 'utf8').endsWith('.'));
+      await once(outside.listen(Number.parseInt(readFileSync(port, 'utf8'), 10), '127.0.0.1'), 'listening');
+    },
+  });
+  outside.close();
+  expect([result.sandbox, reached]).toEqual(['landlock', 0]);
+});
+
+test('after the commands of the refusal it works, with a submodule that has its git dir there, too', async () => {
+  const [repository, other] = [await makeRepository({ 'a.txt': 'a\n' }), await makeRepository({})];
+  await repository.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', other.root, 'part');
+  await repository.git('commit', '--quiet', '--message', 'Part');
+  const run = () => runThere({ repository, turns: [bash('echo b > a.txt'), { text: 'Done.' }] });
+  const [steps = ''] = /git -C .* --recursive/.exec((await run()).result.reason ?? '') ?? [];
+  execFileSync('sh', ['-c', steps], { stdio: 'ignore' });
+  const { result } = await run();
+  expect([result.sandbox, result.changedFiles.length], result.reason ?? '').toEqual(['landlock', 1]);
+  expect(await repository.git('status', '--short')).toBe(' M a.txt');
+});
+
 test('a git dir in the work tree and --sandbox-level refuse it, with what to do', async () => {
   const inside = await makeRepository({ 'a.txt': 'a\n' });
-  const run = (repository: Awaited<ReturnType<typeof separated>>, ...args: string[]) =>
-    scriptedRun({
-      repository,
-      built: true,
-      wrap: WITHOUT_NAMESPACES,
-      turns: [{ text: 'Done.' }],
-      args: ['--sandbox', 'required', ...args],
-    });
+  const run = (repository: Repository, ...args: string[]) =>
+    runThere({ repository, turns: [{ text: 'Done.' }], args });
   const refused = await run(inside);
   expect([refused.exitCode, refused.result.errorCode]).toEqual([10, 'ERR_SANDBOX_UNAVAILABLE']);
   expect(refused.result.reason).toContain(`git -C ${inside.root} init --separate-git-dir`);

@@ -2,12 +2,12 @@
 
 import { readFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { startGitHub } from '../../support/github-server/server.ts';
+import { listening } from '../../support/http/listening.ts';
 import { runAction } from '../../support/jobs/action-runner.ts';
 import { startIdentityServer } from '../../support/jobs/identity-server.ts';
 import { closeGitHubs, madeRun, NAME, onGitHub, publish } from '../../support/jobs/publishing.ts';
@@ -104,9 +104,7 @@ test('a plain http gateway is reached through HTTP_PROXY if that is permitted, w
     });
     incoming.pipe(outgoing);
   });
-  await new Promise<void>((listening) => proxy.listen(0, '127.0.0.1', listening));
-  onTestFinished(() => void proxy.close());
-  const { port } = proxy.address() as AddressInfo;
+  const port = await listening(proxy);
   const { root } = await makeRepository({ 'a.txt': 'a\n' });
   const cli = (...args: string[]) =>
     runCli(['run', '-m', 'x', '--sandbox', 'off', '--output', 'json', ...args], {

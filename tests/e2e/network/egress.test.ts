@@ -1,13 +1,12 @@
 /** The result names every host that anything in a run asked for, who asked, and whether it was reached. */
 
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { conversations } from '../../support/claude-server/conversations.ts';
 import { makeRepository, removeFolders } from '../../support/files/repository.ts';
+import { listening } from '../../support/http/listening.ts';
 import { startConnectProxy } from '../../support/machine/connect-proxy.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
 
@@ -24,10 +23,7 @@ async function answering(): Promise<number> {
   const server = createServer((_request, response) =>
     response.writeHead(404, { 'content-type': 'text/plain' }).end('a page'),
   );
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  return (server.address() as AddressInfo).port;
+  return listening(server);
 }
 
 test('commands, web_fetch, MCP servers and the model are told apart, reached and refused', async () => {
@@ -122,10 +118,7 @@ test('hosts of redirections that are not followed, and of requests that no proxy
   const moving = createServer((_request, response) =>
     response.writeHead(302, { location: 'http://moved.example.test/' }).end(),
   );
-  moving.listen(0, '127.0.0.1');
-  await once(moving, 'listening');
-  onTestFinished(() => void moving.close());
-  const { port } = moving.address() as AddressInfo;
+  const port = await listening(moving);
   const servers = { 'pages.example.test': `http://127.0.0.1:${port}` };
   const proxy = await startConnectProxy({ servers, login: null });
   onTestFinished(() => proxy.close());

@@ -1,24 +1,16 @@
 /** Services of the machine that commands may reach: `--service`. */
 
-import { once } from 'node:events';
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { execa, execaSync, type Options } from 'execa';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { makeRepository, removeFolders, separated, temporaryFolder } from '../../support/files/repository.ts';
+import { freePort } from '../../support/http/listening.ts';
+import { WITHOUT_NAMESPACES } from '../../support/machine/without-filters.ts';
 import { runCli } from '../../support/runs/cli.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
 
 afterAll(removeFolders);
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
-}
 
 function start(file: string, args: readonly string[], options: Options): void {
   const service = execa(file, args, { ...options, reject: false });
@@ -34,17 +26,29 @@ async function answers(file: string, args: readonly string[]): Promise<void> {
     if (tries === 100) throw new Error(`${file} ${args.join(' ')} never succeeded`);
 }
 
-async function run(script: string, ...args: readonly string[]): Promise<FinishedRun & { said: string }> {
-  const repository = await makeRepository({ 'a.txt': 'a\n' });
+type Level = 'namespaces' | 'landlock';
+
+async function run(
+  level: Level,
+  script: string,
+  ...args: readonly string[]
+): Promise<FinishedRun & { said: string }> {
+  const [make, wrap] = level === 'landlock' ? [separated, WITHOUT_NAMESPACES] : [makeRepository, []];
+  const repository = await make({ 'a.txt': 'a\n' });
   const turns = [{ calls: [call('run_command', { command: script })] }, { text: 'Done.' }];
-  const finished = await scriptedRun({ repository, turns, args, built: true });
+  const finished = await scriptedRun({ repository, turns, args, wrap, built: true });
+  expect(finished.result.sandbox).toContain(level);
   return { ...finished, said: JSON.stringify(finished.server.requests[1] ?? {}) };
 }
 
 const POSTGRES = '/usr/lib/postgresql';
 const there = (program: string) => execaSync('which', [program], { reject: false }).exitCode === 0;
 
-describe('--service', () => {
+// Landlock gives services no name.
+describe.each([
+  ['namespaces', 'cache'],
+  ['landlock', 'localhost'],
+] as const)('--service at level %s', (level, name) => {
   test.skipIf(!there('redis-server'))(
     'opens a Redis of the machine by its name and at localhost, for setup, model and verify, and nothing beside it',
     async () => {
@@ -55,9 +59,10 @@ describe('--service', () => {
       }
       const service = `cache=localhost:${port}`;
       const { result, said, lastLine, server } = await run(
-        `redis-cli -h cache -p ${port} incr n; redis-cli -p ${port} incr n; redis-cli -p ${other} incr n`,
+        level,
+        `redis-cli -h ${name} -p ${port} incr n; redis-cli -p ${port} incr n; redis-cli -p ${other} incr n`,
         ...['--service', service, '--setup', `redis-cli -p ${port} set n 40`],
-        ...['--verify', `test "$(redis-cli -h cache -p ${port} get n)" = 42`],
+        ...['--verify', `test "$(redis-cli -h ${name} -p ${port} get n)" = 42`],
       );
       expect(lastLine).toContain('no_change (exit 0)');
       expect(said).toContain('42');
@@ -89,17 +94,21 @@ describe('--service', () => {
       start(`${postgres}/postgres`, ['-D', data, '-F', ...where], asPostgres);
       await answers(`${postgres}/pg_isready`, ['-h', data, '-p', `${port}`]);
       const { result, said } = await run(
-        `${postgres}/psql -h db -U postgres -c 'select 6 * 7 as answer'`,
+        level,
+        `${postgres}/psql -h ${level === 'landlock' ? 'localhost' : 'db'} -U postgres -c 'select 6 * 7 as answer'`,
         ...['--service', `db=${join(data, `.s.PGSQL.${port}`)}:5432`],
       );
       expect(said).toContain('42');
       expect(result.outcome).toBe('no_change');
     },
   );
+});
 
+describe('--service', () => {
   test('a service that nobody offers is told from one that is not allowed', async () => {
     const port = await freePort();
     const { result, said } = await run(
+      'namespaces',
       `exec 3<>/dev/tcp/db/${port} && cat <&3; echo "ended $?"`,
       ...['--service', `db=localhost:${port}`],
     );

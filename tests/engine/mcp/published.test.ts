@@ -1,10 +1,10 @@
 /** Published MCP servers, over both transports. */
 
 import { spawn } from 'node:child_process';
-import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { removeFolders } from '../../support/files/repository.ts';
+import { freePort } from '../../support/http/listening.ts';
 import { calledRun } from '../../support/mcp/called.ts';
 import { until } from '../../support/waiting/until.ts';
 
@@ -96,12 +96,3 @@ test('the server of everything, by HTTP', async () => {
   const everything = { url: `http://127.0.0.1:${port}/mcp`, required: true };
   expectEverything(await calledRun({ servers: { everything }, turns: [CALLS] }), 'http');
 });
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
-}

@@ -67,3 +67,12 @@ export async function makeRepository(
   await repository.git('commit', '--quiet', '--allow-empty', '--message', 'Start');
   return repository;
 }
+
+/** A checkout whose git dir is elsewhere, as the level `landlock` needs it. */
+export async function separated(files: Readonly<Record<string, string>>): Promise<Repository> {
+  const repository = await makeRepository(files);
+  const gitDir = join(temporaryFolder(), 'repo.git');
+  await repository.git('init', '--quiet', '--separate-git-dir', gitDir);
+  await repository.git('--git-dir', gitDir, 'config', 'core.worktree', repository.root);
+  return repository;
+}

@@ -18,7 +18,7 @@ export const PROXY_PORT = 17_128;
 /** Where the resolvers of programs ask. */
 export const NAMES_PORT = 53;
 /** Most connections of one command, most of its names that are reported, and most answers that wait: its programs are hostile. */
-const MOST_CONNECTIONS = 512;
+export const MOST_CONNECTIONS = 512;
 const MOST_NAMES = 10_000;
 const MOST_ANSWERS = 100;
 

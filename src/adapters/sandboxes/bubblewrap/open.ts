@@ -5,7 +5,6 @@ import { basename, dirname, join } from 'node:path';
 import { arch, execPath, getuid } from 'node:process';
 import { setImmediate } from 'node:timers/promises';
 import { isWithin } from '../../../domain/changes/path.ts';
-import { whyNotTogether } from '../../../domain/review/service.ts';
 import { listed } from '../../../domain/text/words.ts';
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import type { CacheSurroundings, CachesResult } from '../caches/open-caches.ts';
@@ -19,7 +18,6 @@ import { findToolchains, searchPath } from '../visible/toolchains.ts';
 import { userMounts } from '../visible/user-mounts.ts';
 import { FIRST_OPEN_PORT, type KernelSetting, type Mount, PID_MAX } from './args.ts';
 import { seccompProgram } from './filter/seccomp.ts';
-import { PROXY_PORT } from './listeners.ts';
 import { CACHES_INSIDE, HOME_INSIDE } from './mounts.ts';
 import { prove } from './probe.ts';
 import { type MachineView, type MachineViewPlace, setupFor } from './setup.ts';
@@ -43,8 +41,6 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
       status: 'unavailable',
       reason: `${dotGit} is a symbolic link: the sandbox cannot cover it. Make it a folder, or a file that says gitdir.`,
     };
-  const taken = whyNotTogether(options.network?.services ?? [], PROXY_PORT);
-  if (taken !== null) return { status: 'refused', reason: taken };
   const files = await ownFolder(options);
   const pipes = new OutputPipes(files);
   // Its program runs while the machine is examined.

@@ -1,14 +1,11 @@
 /** Opens a sandbox by Landlock, for containers that refuse namespaces, or says what prevents it and how to fix that. */
 
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer, type Server } from 'node:net';
 import { dirname, join } from 'node:path';
 import { arch } from 'node:process';
 import { isWithin } from '../../../domain/changes/path.ts';
 import { shellWord } from '../../../domain/shell-word.ts';
 import { warning } from '../../../domain/warnings/warning.ts';
-import type { SandboxNetwork } from '../../../ports/network.ts';
 import { seccompProgram } from '../bubblewrap/filter/seccomp.ts';
 import { boundariesOf, examine, warningsAbout } from '../bubblewrap/open.ts';
 import { FEW_TRIES, ONE_TRY, proxyVariables } from '../bubblewrap/proxy-clients.ts';
@@ -22,7 +19,7 @@ import { commandEnvironment, gitConfig } from '../visible/environment.ts';
 import { cacheVariables } from '../visible/package-caches.ts';
 import { proveLandlock } from './probe.ts';
 import { rulesFor } from './rules.ts';
-import { type LandlockSetup, MAX_KEPT_BYTES, type PutBackFile } from './start.ts';
+import { type LandlockSetup, MAX_DOT_GIT_BYTES, type PutBackFile } from './start.ts';
 
 /** Opens a sandbox by Landlock; `above` says why no level above it is available. */
 export async function openLandlock(options: SandboxOptions, above: string): Promise<OpenedSandbox> {
@@ -45,9 +42,8 @@ export async function openLandlock(options: SandboxOptions, above: string): Prom
   await writeFile(filter, program, { mode: 0o600 });
   const config = join(files, 'gitconfig');
   await writeFile(config, gitConfig(options.root));
-  const proxy = options.network ? await listen(options.network) : null;
   const pipes = new OutputPipes(files);
-  const proxied = proxy === null ? {} : proxyVariables([], proxy.port);
+  const network = options.network ?? null;
   const { root, folder = '', sandboxGitDir, hostEnv } = options;
   const variables = cacheVariables(
     hostEnv,
@@ -61,7 +57,7 @@ export async function openLandlock(options: SandboxOptions, above: string): Prom
     rules: [...rules.rules, { kind: 'r', path: config }],
     kept: keptFiles(options),
     filter,
-    proxyPort: proxy?.port ?? null,
+    network,
     env: {
       ...commandEnvironment({
         hostEnv,
@@ -70,8 +66,8 @@ export async function openLandlock(options: SandboxOptions, above: string): Prom
         gitConfig: config,
         toolchains: { ...toolchains.variables, ...variables },
       }),
-      ...proxied,
-      ...(options.isNetworkClosed ? ONE_TRY : proxy === null ? {} : FEW_TRIES),
+      ...(network && proxyVariables(network.services.map(({ name }) => name))),
+      ...(options.isNetworkClosed ? ONE_TRY : network && FEW_TRIES),
       GIT_DIR: sandboxGitDir.gitDir,
       GIT_WORK_TREE: root,
     },
@@ -83,17 +79,13 @@ export async function openLandlock(options: SandboxOptions, above: string): Prom
   const proving = proveLandlock(setup);
   options.onProving?.();
   const proven = await proving;
-  const release = () => {
-    proxy?.server.close();
-    rules.close();
-  };
   if (proven.status === 'failed') {
-    release();
+    rules.close();
     pipes.close();
     return { status: 'unavailable', reason: `Landlock cannot contain commands here: ${proven.failure}` };
   }
   const { sandbox } = proven;
-  const close = () => sandbox.close().finally(release);
+  const close = () => sandbox.close().finally(rules.close);
   const weaker = warning(
     'WARN_SANDBOX_LANDLOCK',
     `Commands are contained by Landlock alone: they see the names of all files and processes of this machine, and can change modes, owners and times of files that belong to their user. ${above}`,
@@ -114,9 +106,8 @@ export async function openLandlock(options: SandboxOptions, above: string): Prom
 }
 
 /** What is asked for and takes a namespace, or the git dir where commands could reach it, and how to move it; null for neither. */
-function obstacleIn({ root, sandboxGitDir, network, caches }: SandboxOptions): string | null {
-  const asked = network?.services.length ? '--service' : caches?.named.length ? '--cache' : null;
-  if (asked !== null) return `${asked} needs namespaces, and Landlock has none.`;
+function obstacleIn({ root, sandboxGitDir, caches }: SandboxOptions): string | null {
+  if (caches?.named.length) return '--cache needs namespaces, and Landlock has none.';
   const dotGit = join(root, '.git');
   const stats = statOf(dotGit);
   // A fresh checkout of our own has an empty one, as a place for a mount.
@@ -126,9 +117,18 @@ function obstacleIn({ root, sandboxGitDir, network, caches }: SandboxOptions): s
   );
   if (stats.isFile() && !places.some((path) => isWithin(path, realPathOf(root) ?? root))) return null;
   const [at, outside] = [root, `${root}.git`].map(shellWord);
+  const move = [
+    `git -C ${at} init --separate-git-dir ${outside}`,
+    `git --git-dir ${outside} config core.worktree ${at}`,
+  ];
+  // Submodules name their git dirs, which move along, by relative paths.
+  const steps =
+    statOf(join(dotGit, 'modules')) === null
+      ? move
+      : [`git -C ${at} submodule deinit --all`, ...move, `git -C ${at} submodule update --init --recursive`];
   return (
     `Landlock could contain commands here, but cannot hide ${dotGit} from them. Move the git dir out of the work tree, ` +
-    `which leaves a file in its place: git -C ${at} init --separate-git-dir ${outside} && git --git-dir ${outside} config core.worktree ${at}`
+    `which leaves a file in its place: ${steps.join(' && ')}`
   );
 }
 
@@ -151,16 +151,8 @@ function putBackFile(root: string, path: string): PutBackFile | null {
   const place = join(root, path);
   const stats = statOf(place);
   if (!stats?.isFile()) return null;
-  const text = stats.size > MAX_KEPT_BYTES ? null : readText(place);
+  const text = stats.size > MAX_DOT_GIT_BYTES ? null : readText(place);
   if (text === null || !/^gitdir: [^\0\r\n]+\n?$/.test(text))
     throw new Error(`${place} does not name a git dir.`);
   return { path, text };
-}
-
-/** The proxy on a port of the machine's loopback interface, which commands may connect to. */
-async function listen(network: SandboxNetwork): Promise<{ server: Server; port: number }> {
-  const server = createServer({ allowHalfOpen: true }, (connection) => network.accept(connection));
-  server.listen(0, '127.0.0.1').unref();
-  await once(server, 'listening');
-  return { server, port: (server.address() as AddressInfo).port };
 }

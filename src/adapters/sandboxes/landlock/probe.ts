@@ -7,6 +7,7 @@ import { dirname } from 'node:path';
 import { pid } from 'node:process';
 import { shellWord } from '../../../domain/shell-word.ts';
 import type { Sandbox } from '../../../ports.ts';
+import { PROXY_PORT } from '../bubblewrap/listeners.ts';
 import { type LandlockSetup, LauncherFailure, landlockSandbox } from './start.ts';
 
 const PROBE_MS = 30_000;
@@ -16,7 +17,7 @@ const CONTAINED = 'contained\n';
 export async function proveLandlock(
   setup: LandlockSetup,
 ): Promise<{ status: 'ok'; sandbox: Sandbox } | { status: 'failed'; failure: string }> {
-  const { pipes, files, proxyPort } = setup;
+  const { pipes, files, network } = setup;
   const outsider = createServer((connection) => connection.destroy()).listen(0, '127.0.0.1');
   await once(outsider, 'listening');
   const { port } = outsider.address() as AddressInfo;
@@ -46,7 +47,7 @@ export async function proveLandlock(
     case "$BASH_PROGRAM" in
       *bash)
         if ${connects(port)}; then fail 'services of the machine can be reached'; fi
-        ${proxyPort === null ? '' : `${connects(proxyPort)} || fail 'the proxy cannot be reached'`}
+        ${network === null ? '' : `${connects(PROXY_PORT)} || fail 'the proxy cannot be reached'`}
         ;;
     esac
     (: > "$TMPDIR/probe") || fail 'nothing can be written'

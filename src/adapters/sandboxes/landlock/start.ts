@@ -2,15 +2,19 @@
  * Commands in Landlock domains, without namespaces. Each has a launcher, which starts, brokers and ends it: native/launcher.c.
  */
 
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { chmodSync } from 'node:fs';
 import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import { dirname, join, relative } from 'node:path';
 import type { Duplex, Readable, Writable } from 'node:stream';
 import { isWithin } from '../../../domain/changes/path.ts';
 import type { EnforcedLimits } from '../../../domain/run/limits.ts';
+import type { SandboxNetwork } from '../../../ports/network.ts';
 import type { Sandbox, SandboxCommand } from '../../../ports.ts';
+import { listenerPorts, MOST_CONNECTIONS } from '../bubblewrap/listeners.ts';
 import type { ForeignDescriptors } from '../command/descriptors.ts';
 import { kernelLimits } from '../command/limits.ts';
 import { OutputCapture } from '../command/output-capture.ts';
@@ -22,7 +26,7 @@ import { type ContainedProcess, type ExitStatus, superviseCommand } from '../com
 import { converse } from '../command/talk.ts';
 import { usageInNamespace } from '../command/usage.ts';
 import { withTimeout } from '../command/with-timeout.ts';
-import { readText, statOf } from '../host-files.ts';
+import { entriesOf, readText, statOf } from '../host-files.ts';
 
 /** A place that commands may use, and how (`rights_of` in native/launcher.c). Without numbers, it is whatever is there. */
 export interface LandlockRule {
@@ -50,8 +54,8 @@ export interface LandlockSetup {
   readonly kept: () => readonly PutBackFile[];
   /** The file with the system call filter that all sandboxes share. */
   readonly filter: string;
-  /** Of the loopback interface; commands may connect to it. */
-  readonly proxyPort: number | null;
+  /** What commands reach at the ports that it serves. */
+  readonly network: SandboxNetwork | null;
   readonly env: Readonly<Record<string, string>>;
   readonly limits: EnforcedLimits;
   readonly writable: readonly string[];
@@ -71,13 +75,14 @@ const ERRORS_FD = 4;
 const STARTED = 'started\n';
 const WORDS_MS = 2_000;
 /** Of a file that says where a git dir is. */
-export const MAX_KEPT_BYTES = 8_000;
+export const MAX_DOT_GIT_BYTES = 8_000;
 /** It ends thousands of processes one at a time, which takes a while on a busy machine. */
 const KILL_MS = 30_000;
 
 /** A sandbox in which a launcher contains each command. */
 export function landlockSandbox(setup: LandlockSetup): Sandbox {
   let running = 0;
+  const reopen = keepingModes(setup);
   return openLifecycle(
     { level: 'landlock', ...setup },
     async (command, { path, pipes, foreign, watchdog }) => {
@@ -93,6 +98,7 @@ export function landlockSandbox(setup: LandlockSetup): Sandbox {
           ),
         );
       } finally {
+        reopen();
         // Nothing of the command is left, and no other may enter them.
         running -= 1;
         if (running === 0) for (const file of setup.kept()) await putBack(setup.root, file);
@@ -100,6 +106,29 @@ export function landlockSandbox(setup: LandlockSetup): Sandbox {
       }
     },
   );
+}
+
+/**
+ * Landlock lets commands change the modes of what belongs to their user, also outside. This puts them back that lead to the work tree and
+ * to the run directory, and those of what is in it, before the runner finds itself locked out.
+ */
+function keepingModes({ root, files }: LandlockSetup): () => void {
+  const runDirectory = dirname(dirname(files));
+  const inside = (entriesOf(runDirectory) ?? []).map(({ name }) => join(runDirectory, name));
+  const paths = [...withAbove(files), ...inside, ...withAbove(root)];
+  const modes = new Map(paths.map((path) => [path, statOf(path)?.mode]));
+  return () => {
+    for (const [path, mode] of modes) {
+      const now = statOf(path)?.mode;
+      if (mode !== undefined && now !== undefined && now !== mode) chmodSync(path, mode & 0o7777);
+    }
+  };
+}
+
+/** A folder and all above it, the highest first. */
+function withAbove(folder: string): string[] {
+  const above = dirname(folder);
+  return above === folder ? [folder] : [...withAbove(above), folder];
 }
 
 interface Start {
@@ -120,6 +149,7 @@ async function start(setup: LandlockSetup, given: Start): Promise<ContainedProce
   const stdio = foreign.withNothingElse([
     ...(merged === null ? (['pipe', 'pipe'] as const) : (['ignore', merged.writer] as const)),
     ...(['pipe', 'pipe', merged === null ? 'pipe' : 'ignore'] as const),
+    ...(setup.network === null ? [] : (['ipc'] as const)),
   ]);
   const line = scriptCommand({ program: setup.shell, name: setup.shell, isStrict }, script);
   const env = { ...setup.env, HOME: own.home, TMPDIR: own.tmp, ...command.env };
@@ -133,6 +163,7 @@ async function start(setup: LandlockSetup, given: Start): Promise<ContainedProce
   lifeline.on('error', () => lifeline.destroy());
   lifeline.write(orders);
   const launcher = identify(child.pid ?? 0);
+  const disconnect = setup.network === null ? () => undefined : serve(setup.network, child);
   const streams = () => ({
     stdin: child.stdio[0] as Writable,
     stdout: child.stdio[1] as Readable,
@@ -151,6 +182,7 @@ async function start(setup: LandlockSetup, given: Start): Promise<ContainedProce
     async killAll() {
       // It kills and reaps whatever it has started, and ends after that.
       lifeline.destroy();
+      disconnect();
       const gone = ended.catch(() => null);
       if (
         (await withTimeout(
@@ -166,9 +198,36 @@ async function start(setup: LandlockSetup, given: Start): Promise<ContainedProce
   };
 }
 
+/**
+ * Serves what the launcher hands over (`give` in native/launcher.c): the other ends of connections that the command has made.
+ * Nothing listens, so no other program of the machine gets in.
+ */
+function serve(network: SandboxNetwork, launcher: ChildProcess): () => void {
+  const connections = new Set<Socket>();
+  launcher.channel?.unref();
+  launcher.on('message', ({ to }: { to: number }, handle) => {
+    const connection = handle as Socket;
+    connection.once('close', () => connections.delete(connection)).on('error', () => connection.destroy());
+    if (connections.size >= MOST_CONNECTIONS || !launcher.connected) {
+      connection.destroy();
+      return;
+    }
+    connections.add(connection);
+    // A tunnel may be closed in one direction.
+    connection.allowHalfOpen = true;
+    const service = network.services[to - 1];
+    if (service === undefined) network.accept(connection);
+    else network.reach(service, connection);
+  });
+  return () => {
+    if (launcher.connected) launcher.disconnect();
+    for (const connection of connections) connection.destroy();
+  };
+}
+
 /** In the format of `read_orders` in native/launcher.c. */
 function ordersFor(setup: LandlockSetup, { command, script, own }: Start): string {
-  const { rules, root, folder, filter, proxyPort, limits, kept } = setup;
+  const { rules, root, folder, filter, network, limits, kept } = setup;
   const all: LandlockRule[] = [
     ...rules,
     ...Object.values(own).map((path): LandlockRule => ({ kind: 'w', path })),
@@ -180,7 +239,7 @@ function ordersFor(setup: LandlockSetup, { command, script, own }: Start): strin
     `c${root}`,
     `f${folder}`,
     `s${filter}`,
-    ...(proxyPort === null ? [] : [`p${proxyPort}`]),
+    ...(network === null ? [] : listenerPorts(network)).map((port) => `p${port}`),
     `b${fileBytes}`,
     `o${openFiles}`,
     `n${processes ?? 0}`,
@@ -207,7 +266,7 @@ async function putBack(root: string, { path, text }: PutBackFile): Promise<void>
     if (at === folder) break;
   }
   const stats = statOf(place);
-  if (stats?.isFile() && stats.size <= MAX_KEPT_BYTES && readText(place) === text) return;
+  if (stats?.isFile() && stats.size <= MAX_DOT_GIT_BYTES && readText(place) === text) return;
   const aside = `${place}-${randomUUID()}`;
   if (stats !== null) await rename(place, aside);
   await rm(aside, { recursive: true, force: true }).catch(() => undefined);
