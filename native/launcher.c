@@ -990,7 +990,10 @@ static void connect_socket(int notify, const struct seccomp_notif *asked) {
   uint64_t inode = inode_of(asked->pid, asked->data.args[0]);
   struct held *one = find_held(inode);
   if (one == NULL) return answer_with(notify, asked->id, inode ? -EISCONN : -EACCES, 0);
-  if (one->helper) return answer_with(notify, asked->id, -EALREADY, 0);
+  /* Some programs ask a second time how it went, and may do so before the helper is gone. */
+  uint8_t peer[128];
+  uint32_t size = sizeof peer;
+  if (one->helper) return answer_with(notify, asked->id, sys(getpeername, one->socket, peer, &size) < 0 ? -EALREADY : -EISCONN, 0);
   long broker = sys(getpid), helper = helper_count < MOST_HELPERS ? start_process() : -EAGAIN;
   if (helper == 0) {
     sys(prctl, PR_SET_PDEATHSIG, 9);

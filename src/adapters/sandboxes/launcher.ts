@@ -8,8 +8,8 @@ import { orMissing } from './host-files.ts';
 
 /** SHA-256 of what that script makes. */
 const HASHES: Readonly<Record<FilteredArch, string>> = {
-  x64: '916515b29940dffa14917bd8d4e6a971f39a90ec63e053b5775b021c663f480e',
-  arm64: 'c708c0118ebcd31513e1567ac249c69483bbeccb947a382294b72cb1a6aef139',
+  x64: 'e338cfd32722eff5a5417c229f20b3d7f68410e60b6be9124afca1d4de760e5c',
+  arm64: '09720f70fea958db9c7f9f2b836dcba375c669375ca3e600f5a7250a76219e4b',
 };
 
 /** Beside the bundle, and where the sources have it. */
