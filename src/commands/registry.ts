@@ -210,8 +210,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'init',
-    summary:
-      'Write a project file, plan and workflow, made for this repository, or renew the commit that workflows call',
+    summary: 'Write project file, plan and workflow, or renew its commit',
     examples: [
       [
         'patchsmith init issues',

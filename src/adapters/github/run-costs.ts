@@ -88,7 +88,7 @@ export async function readCosts(
   });
   for (const { issue_url, body, user } of comments) {
     const marker = markerIn(body);
-    const number = Number(/\d+$/.exec(issue_url)?.[0] ?? 0);
+    const number = Number(issue_url.split('/').at(-1));
     if (marker !== null && isOurs(user))
       for (const cost of costsIn(body ?? '')) costs.push({ ...cost, marker, number });
   }

@@ -70,9 +70,9 @@ async function hideSubmodules(gitDir: string): Promise<void> {
 
 /** Paths in the output of `ls-files --stage -z`. */
 export function stagedPaths(listed: Buffer, kind: 'files' | 'submodules'): string[] {
-  const entries =
-    kind === 'files' ? /(?:^|\0)1[02]\d* [^\t]*\t([^\0]+)/g : /(?:^|\0)160000 [^\t]*\t([^\0]+)/g;
-  return [...decodeName(listed).matchAll(entries)].map(([, path = '']) => path);
+  const isOfKind = kind === 'files' ? /^1[02]/ : /^160000 /;
+  const entries = decodeName(listed).split('\0');
+  return entries.flatMap((entry) => (isOfKind.test(entry) ? [entry.slice(entry.indexOf('\t') + 1)] : []));
 }
 
 /** Describes it to a sandbox, whether it exists or not; without the nested repositories, which only the walk knows. */

@@ -19,7 +19,7 @@ test('files of --exclude are left out, and the rest is proven with them', async 
   const head = said.commit?.sha ?? '';
   expect(await shop.upstream.git('diff', '--name-status', `${head}^`, head)).toBe('A\tthree.txt');
   expect(shop.upstream.pulls()[0]?.body).toContain(
-    'Left out of the patch (--exclude): .github/ci.yml, new.md.',
+    '\\[WARN_FILES_EXCLUDED\\] Left out of the patch (--exclude): .github/ci.yml, new.md.',
   );
   const none = await shop.publish(['--exclude', '**']);
   expect([none.exitCode, none.said.outcome]).toEqual([0, 'no_change']);
