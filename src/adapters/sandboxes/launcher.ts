@@ -22,6 +22,13 @@ export function findLauncher(arch: string): string | null {
   return paths.find((path) => hash !== null && sha256(path) === hash) ?? null;
 }
 
+/** Why there is none. */
+export function whyNoLauncher(arch: string): string {
+  return arch === 'x64' || arch === 'arm64'
+    ? `${fileURLToPath(new URL(`./launcher/linux-${arch}`, import.meta.url))}, which starts commands in sandboxes, is missing or not of this version: install patchsmith again.`
+    : `There is no sandbox for this processor (${arch}): it takes x86-64 or arm64.`;
+}
+
 function sha256(path: string): string | null {
   const bytes = orMissing(() => readFileSync(path));
   return bytes && createHash('sha256').update(bytes).digest('hex');

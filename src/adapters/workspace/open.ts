@@ -12,7 +12,7 @@ import type { NestedRepository, SandboxGitDir, Workspace } from '../../ports/wor
 import { openGitWorkspace } from './git-workspace.ts';
 import { keepFiles } from './kept/kept-files.ts';
 import { baseRevision } from './kept/uncommitted.ts';
-import { describeSandboxGitDir, makeSandboxGitDir } from './sandbox-git-dir.ts';
+import { copyGitDir, describeSandboxGitDir, hideSubmodules } from './sandbox-git-dir.ts';
 import { shadowRepository, type WorkTreeParts, workTreeParts } from './tree/parts.ts';
 import { copyIndex, START_INDEX } from './tree/start-index.ts';
 import { WorkTree } from './tree/work-tree.ts';
@@ -97,7 +97,7 @@ export async function openWorkspace(
   makeRepository(shadowRepository(checkout, shadowDir));
   copyIndex(checkout.gitDir, shadowDir, START_INDEX);
   const warnings = new Set<Warning>();
-  const madeGit = makeSandboxGitDir(checkout, places.sandboxGitDir, coreSettings(settings));
+  const madeGit = copyGitDir(checkout, places.sandboxGitDir, coreSettings(settings));
   // Its failure counts when it is awaited.
   madeGit.catch(() => undefined);
   const parts = await workTreeParts({
@@ -115,6 +115,7 @@ export async function openWorkspace(
     baseRevision(checkout, shadowDir, edits),
     keepFiles({ root, shadowDir, format: checkout.objectFormat }, parts.hidden.atStart.ignored),
   ]);
+  await hideSubmodules(made.gitDir, tree.submodules);
   const { nested, uncovered, foreign } = repositoriesOf(checkout, { parts, tree });
   keepRunStart(shadowDir, {
     ...{ root, openedNs, nested, foreign, ...parts.hidden.atStart },

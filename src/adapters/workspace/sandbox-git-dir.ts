@@ -19,10 +19,25 @@ export async function makeSandboxGitDir(
   checkout: Checkout,
   gitDir: string,
   settings: CoreSettings,
+  from?: { readonly gitDir: string; readonly index: string },
+): Promise<SandboxGitDir> {
+  const made = await copyGitDir(checkout, gitDir, settings, from);
+  const listed = existsSync(join(gitDir, 'index'))
+    ? await runIn(gitDir, ['ls-files', '--stage', '-z'])
+    : null;
+  if (listed !== null) await hideSubmodules(gitDir, stagedPaths(listed, 'submodules'));
+  return made;
+}
+
+/** The same for a caller that hides the submodules, once it knows them. */
+export async function copyGitDir(
+  checkout: Checkout,
+  gitDir: string,
+  settings: CoreSettings,
   from: { readonly gitDir: string; readonly index: string } = { gitDir: checkout.gitDir, index: 'index' },
 ): Promise<SandboxGitDir> {
   await makeGitDir(checkout, gitDir, settings);
-  if (copyIndex(from.gitDir, gitDir, 'index', from.index)) await hideSubmodules(gitDir);
+  copyIndex(from.gitDir, gitDir, 'index', from.index);
   return describeSandboxGitDir(checkout, gitDir);
 }
 
@@ -59,8 +74,7 @@ export async function makeGitDir(checkout: Checkout, gitDir: string, settings: C
 }
 
 /** Marks submodules as not checked out. Git would abort at the first whose git dir, inside the real one, it cannot open. */
-async function hideSubmodules(gitDir: string): Promise<void> {
-  const paths = stagedPaths(await runIn(gitDir, ['ls-files', '--stage', '-z']), 'submodules');
+export async function hideSubmodules(gitDir: string, paths: readonly string[]): Promise<void> {
   if (paths.length === 0) return;
   const index = join(gitDir, 'index');
   const { mtimeNs } = statSync(index, { bigint: true });

@@ -92,7 +92,7 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
     const began = readRunStart(shadowDir);
     const closed = closedSince(root, shadowDir, input.say);
     const restorer = await openRestorer({ root, shadowDir, objectsGitDir, closed });
-    const { refusal, gone, planted } = await unrecordedChanges(run, directory, {
+    const { refusal, gone, unrecorded } = await unrecordedChanges(run, directory, {
       checkout: checkout.checkout,
       env,
     });
@@ -105,7 +105,7 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
       goneIgnored: goneIgnored(root, shadowDir),
       committed: await committedSince(run, checkout.checkout, env),
       openedNs: began.status === 'ok' && began.start.root === root ? began.start.openedNs : 0n,
-      planted,
+      unrecorded,
       clearSetIds: () => clearSetIdsOf(root, shadowDir),
       result: readResult(directory),
     });
@@ -126,8 +126,8 @@ interface Means {
   readonly committed: ReadonlyMap<string, string | null>;
   /** When the run opened the work tree, in ns of its file system. */
   readonly openedNs: bigint;
-  /** New git dirs that a command or somebody since has made. */
-  readonly planted: readonly string[];
+  /** What a killed command or somebody since has made. */
+  readonly unrecorded: readonly string[];
   readonly clearSetIds: () => Promise<string[]>;
   /** That of the run; null if it has none. */
   readonly result: RunResult | null;
@@ -169,7 +169,7 @@ async function takeBack(input: UndoInput, run: FoldedEvents, means: Means): Prom
     ...failed.keys(),
     ...left.flatMap(({ path, before }) => (before === null ? [] : [path])),
     ...means.kept.unkept.map(({ path }) => path),
-    ...means.planted,
+    ...means.unrecorded,
     ...(result?.nestedChanges ?? []).map(({ path }) => `${path}/ (a repository of its own)`),
   ];
   return summary(

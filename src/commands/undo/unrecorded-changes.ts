@@ -16,15 +16,15 @@ import { createTools } from '../../tools/registry.ts';
 
 /**
  * What has changed since the last record of a run that died in the middle of work, by that or by someone else: `gone` are files that
- * are missing now, `planted` are new git dirs. `refusal` is a sentence for people about the others; null if there are none.
+ * are missing now, `unrecorded` are the others and new git dirs. `refusal` is a sentence for people about these; null if there are none.
  */
 export async function unrecordedChanges(
   run: FoldedEvents,
   directory: RunDirectory,
   { checkout, env }: { checkout: Checkout; env: Environment },
-): Promise<{ refusal: string | null; gone: readonly PathChange[]; planted: readonly string[] }> {
+): Promise<{ refusal: string | null; gone: readonly PathChange[]; unrecorded: readonly string[] }> {
   const open = underWay(run);
-  if (open.length === 0) return { refusal: null, gone: [], planted: [] };
+  if (open.length === 0) return { refusal: null, gone: [], unrecorded: [] };
   const { events } = run;
   const [start] = events;
   const { base } = run.state;
@@ -46,13 +46,17 @@ export async function unrecordedChanges(
       newGitDirs: wereCommandsUnderWay(run) ? 'named' : null,
     },
   );
-  if (reopened.status === 'failed') return { refusal: reopened.message, gone: [], planted: [] };
+  if (reopened.status === 'failed') return { refusal: reopened.message, gone: [], unrecorded: [] };
   const { found, planted, workspace } = reopened;
   const leftOut = workspace.notes().exceeded === null ? [] : ['files over the limits'];
   const gone = found.filter(({ after }) => after === null);
   const others = found.filter(({ after }) => after !== null).map(({ path }) => path);
   const changed = [...others, ...planted, ...leftOut];
-  return { refusal: changed.length === 0 ? null : refusalOf(open, changed, events), gone, planted };
+  return {
+    refusal: changed.length === 0 ? null : refusalOf(open, changed, events),
+    gone,
+    unrecorded: [...others, ...planted],
+  };
 }
 
 function refusalOf(open: readonly string[], changed: readonly string[], events: RunEvents): string {

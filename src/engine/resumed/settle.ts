@@ -53,7 +53,8 @@ export async function settleResumed(unsettled: Unsettled): Promise<Continuation 
   const isOther = session.input.settings.repo !== null && !isOwn;
   const { state } = run;
   // In another checkout the interrupted calls cannot have left a trace.
-  const settlement = settleInterrupted(state, isOther ? [] : found, { tools, permits });
+  const bySetup = isOther || run.events.length > 1 || run.events[0].unready === undefined ? [] : found;
+  const settlement = settleInterrupted(state, isOther || bySetup.length > 0 ? [] : found, { tools, permits });
   const leftOut = isOther ? null : leftOutOf(run, workspace.root, settlement.foreign);
   const foreign = isOther
     ? found.filter(({ path }) => !reopened.asInBase.has(path))
@@ -62,7 +63,7 @@ export async function settleResumed(unsettled: Unsettled): Promise<Continuation 
   if (others > 0 && !acceptChanges)
     return stopped(usageError('ERR_CHANGED_BY_OTHERS', refusalOf(foreign, unsettled)));
 
-  const brought: RunAction[] = [];
+  const brought: RunAction[] = changesRecorded(bySetup, { by: 'setup' }, 0);
   if (isOther) {
     const lacking = found.filter(({ path }) => reopened.asInBase.has(path));
     const put = await transferChanges(session, run, { ...unsettled, lacking });

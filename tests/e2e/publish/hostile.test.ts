@@ -67,6 +67,7 @@ function withoutOurs(body: string): { page: string; own: string[] } {
   const page = body
     .replace(/^<!-- patchsmith-record: (?:(?!\/\/|--)[A-Za-z0-9 ."{}[\]:,_\\*/])* -->$/m, '')
     .replace(/^<!-- patchsmith:[0-9a-f]{8} begin, title [0-9a-f]{8}: [\w ]+ -->$/m, '')
+    .replace(/^<!-- patchsmith-costs: [\w-]+=[\d.]+ -->$/m, '')
     .replace(RUN_URL, '')
     .replaceAll(/<details><summary>[\w ,]+<\/summary>/g, '<details>')
     .replace(/^(?:Fixes|Asked for in) #1$/m, '')
@@ -100,7 +101,7 @@ describe('a run that says whatever an attacker wants', () => {
 
     const message = await repository.git('log', '-1', '--format=%B', first.said?.branch ?? '');
     expect(message).not.toMatch(/@|#\d|:\/\/\S|\[skip ci\]|GH-\d|\p{DI}/u);
-    expect(message.trim().split('\n')).toHaveLength(7);
+    expect(message.trim().split('\n')).toHaveLength(8);
   });
 
   test('names every file by its real name', async () => {

@@ -144,7 +144,9 @@ describe('a git dir that a command had made when the run was killed', () => {
         const refused = await runCli(['resume', runDir], { cwd: root, env });
         expect([refused.exitCode, refused.lastLine]).toEqual([
           2,
-          expect.stringMatching(/cache\/y\/\.git \(new, and your git would run what it configures\), sub\/\.git/),
+          expect.stringMatching(
+            /cache\/y\/\.git \(new, and your git would run what it configures\), sub\/\.git/,
+          ),
         ]);
       }
       const { exitCode, stderr } = await runCli(['resume', runDir, '--accept-changes'], { cwd: root, env });

@@ -1,7 +1,12 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import {
+  makeRepository,
+  type Repository,
+  removeFolders,
+  temporaryFolder,
+} from '../../support/files/repository.ts';
 import { treeOf } from '../../support/files/tree.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
 import { scriptedRun } from '../../support/runs/scripted-run.ts';
@@ -111,18 +116,45 @@ testAtNight('so is what it changed until the deadline', async () => {
   expect(exitCode).toBe(124);
 });
 
+/** Kills it once `.env` is gone. */
+async function killedInSetup(repository: Repository, runDir: string, args: string[]): Promise<void> {
+  const during = async ({ pid }: { pid: number }) => {
+    await until('setup has removed .env', () => !existsSync(join(repository.root, '.env')));
+    process.kill(pid, 'SIGKILL');
+  };
+  await scriptedRun({ repository, turns: [], runDir, args, during });
+}
+
+test('what setup had overwritten when the runner was killed is recorded by resume, and undone after that', async () => {
+  const repository = await makeRepository({ 'a.txt': 'a\n', '.gitignore': '.env\n' });
+  for (const name of ['mine.txt', '.env', 'a.txt']) repository.write(name, `${name}: uncommitted\n`);
+  const before = treeOf(repository.root);
+  const runDir = join(temporaryFolder(), 'run');
+  await killedInSetup(repository, runDir, [
+    '--setup',
+    'echo x > mine.txt; echo x > a.txt; echo > new.txt; rm .env; sleep 600',
+  ]);
+  const over = () => commandOver('undo', runDir, '--repo', repository.root);
+  expect(await over()).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringMatching(
+      /a\.txt, mine\.txt, new\.txt\. Nothing was restored.* patchsmith resume records the rest/,
+    ),
+  });
+  expect((await commandOver('resume', runDir, '--repo', repository.root)).stderr).toContain(
+    'The run died before its first request.',
+  );
+  expect((await over()).stderr).toContain('4 files restored');
+  expect(treeOf(repository.root)).toEqual(before);
+});
+
 test('a runner that is killed in setup loses no file: undo brings back what is missing, and names what is new', async () => {
   const repository = await makeRepository({ 'a.txt': 'a\n', '.gitignore': '.env\n' });
   for (const name of ['mine.txt', '.env']) repository.write(name, `${name}\n`);
   const before = treeOf(repository.root);
   const runDir = join(temporaryFolder(), 'run');
   const args = ['--setup', 'rm mine.txt a.txt .env; sleep 600'];
-  const during = async ({ pid }: { pid: number }) => {
-    await until('setup has removed the files', () => !existsSync(join(repository.root, '.env')));
-    process.kill(pid, 'SIGKILL');
-  };
-  await scriptedRun({ repository, turns: [], runDir, args, during });
-  expect((await commandOver('resume', runDir)).exitCode).toBe(2);
+  await killedInSetup(repository, runDir, args);
   repository.write('new.txt', 'new\n');
   const over = (...more: string[]) => commandOver('undo', runDir, '--repo', repository.root, ...more);
   expect(await over()).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('new.txt') });

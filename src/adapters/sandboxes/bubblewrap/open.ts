@@ -12,7 +12,7 @@ import { enforcedLimits, processNumbers } from '../command/limits.ts';
 import { OutputPipes } from '../command/output-pipe.ts';
 import { findProgram } from '../command/shell.ts';
 import { realPathOf, statOf } from '../host-files.ts';
-import { findLauncher } from '../launcher.ts';
+import { findLauncher, whyNoLauncher } from '../launcher.ts';
 import { type OpenedSandbox, ownFolder, type SandboxOptions, type ShownPlace } from '../options.ts';
 import { findToolchains, searchPath } from '../visible/toolchains.ts';
 import { userMounts } from '../visible/user-mounts.ts';
@@ -25,11 +25,7 @@ import { type MachineView, type MachineViewPlace, setupFor } from './setup.ts';
 /** A sandbox by bubblewrap, or what prevents it and how to fix that. */
 export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSandbox> {
   const launcher = findLauncher(arch);
-  if (launcher === null)
-    return {
-      status: 'unavailable',
-      reason: `patchsmith has no sandbox for this processor (${arch}): it needs x86-64 or arm64.`,
-    };
+  if (launcher === null) return { status: 'unavailable', reason: whyNoLauncher(arch) };
   const program = findProgram('bwrap');
   if (program === null) {
     const { NOT_INSTALLED } = await import('./unavailable.ts');

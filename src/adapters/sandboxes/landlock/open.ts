@@ -13,7 +13,7 @@ import { enforcedLimits } from '../command/limits.ts';
 import { OutputPipes } from '../command/output-pipe.ts';
 import { findShell } from '../command/shell.ts';
 import { entriesOf, readText, realPathOf, statOf } from '../host-files.ts';
-import { findLauncher } from '../launcher.ts';
+import { findLauncher, whyNoLauncher } from '../launcher.ts';
 import { type OpenedSandbox, ownFolder, type SandboxOptions } from '../options.ts';
 import { commandEnvironment, gitConfig } from '../visible/environment.ts';
 import { cacheVariables } from '../visible/package-caches.ts';
@@ -25,8 +25,7 @@ import { type LandlockSetup, MAX_DOT_GIT_BYTES, type PutBackFile } from './start
 export async function openLandlock(options: SandboxOptions, above: string): Promise<OpenedSandbox> {
   const launcher = findLauncher(arch);
   const program = seccompProgram(arch);
-  if (launcher === null || program === null)
-    return { status: 'unavailable', reason: `There is no launcher for Landlock on ${arch}.` };
+  if (launcher === null || program === null) return { status: 'unavailable', reason: whyNoLauncher(arch) };
   const obstacle = obstacleIn(options);
   if (obstacle !== null) return { status: 'unavailable', reason: obstacle };
   const { caches, ...withoutCaches } = options;
