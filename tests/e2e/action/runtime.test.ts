@@ -27,6 +27,7 @@ function checkedOutAction(): string {
     'dist/action-post.js',
     'dist/action-program.js',
     'dist/documents.js',
+    'dist/launcher',
     'dist/rg',
   ])
     cpSync(name, join(folder, name), { recursive: true });
