@@ -119,21 +119,15 @@ export async function runGit(call: GitCall): Promise<Buffer> {
   return answer.stdout;
 }
 
+type More = Omit<GitCall, 'cwd' | 'args'>;
+
 /** `askGit` about a git dir alone. */
-export function askIn(
-  gitDir: string,
-  args: readonly string[],
-  more: Omit<GitCall, 'cwd' | 'args'> = {},
-): Promise<GitAnswer> {
+export function askIn(gitDir: string, args: readonly string[], more: More = {}): Promise<GitAnswer> {
   return askGit({ cwd: gitDir, args: [`--git-dir=${gitDir}`, ...args], ...more });
 }
 
 /** `runGit` about a git dir alone. */
-export function runIn(
-  gitDir: string,
-  args: readonly string[],
-  more: Omit<GitCall, 'cwd' | 'args'> = {},
-): Promise<Buffer> {
+export function runIn(gitDir: string, args: readonly string[], more: More = {}): Promise<Buffer> {
   return runGit({ cwd: gitDir, args: [`--git-dir=${gitDir}`, ...args], ...more });
 }
 

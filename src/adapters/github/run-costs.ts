@@ -51,7 +51,7 @@ export async function readCosts(
   const since = new Date(sinceMs).toISOString().replace(/\.\d+/, '');
   const me = await ownAccount(where.github);
   const isOurs = (user: z.infer<typeof Writer>) =>
-    user?.login === me?.login || (user?.type === 'Bot' && !me?.login.endsWith('[bot]'));
+    user != null && (user.login === me?.login || (user.type === 'Bot' && !me?.login.endsWith('[bot]')));
   const pulls: PullOutcome[] = [];
   const costs: CostOfWork[] = [];
   const threads = await paginate(where, {

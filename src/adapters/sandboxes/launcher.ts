@@ -22,7 +22,7 @@ export function findLauncher(arch: string): string | null {
   return paths.find((path) => hash !== null && sha256(path) === hash) ?? null;
 }
 
-/** Why there is none. */
+/** Why `findLauncher` has found none, as a sentence for people. */
 export function whyNoLauncher(arch: string): string {
   return arch === 'x64' || arch === 'arm64'
     ? `${fileURLToPath(new URL(`./launcher/linux-${arch}`, import.meta.url))}, which starts commands in sandboxes, is missing or not of this version: install patchsmith again.`

@@ -57,7 +57,7 @@ export function countReported(findings: readonly ReportedFinding[]): string {
   return `${pluralize(findings.length, 'finding')} (${counts.join(', ')})`;
 }
 
-/** The lines of a finding; null if it is about the whole file, or its path is none of a repository. */
+/** The lines of a finding; null if it is about the whole file, or its path cannot be in a repository. */
 export function reportedLines({
   path,
   line,

@@ -52,9 +52,10 @@ export async function settleResumed(unsettled: Unsettled): Promise<Continuation 
     workspace.root === run.events[0].root && !found.some(({ path }) => reopened.asInBase.has(path));
   const isOther = session.input.settings.repo !== null && !isOwn;
   const { state } = run;
-  // In another checkout the interrupted calls cannot have left a trace.
-  const bySetup = isOther || run.events.length > 1 || run.events[0].unready === undefined ? [] : found;
-  const settlement = settleInterrupted(state, isOther || bySetup.length > 0 ? [] : found, { tools, permits });
+  // In another checkout the interrupted work cannot have left a trace.
+  const traces = isOther ? [] : found;
+  const diedInSetup = run.events.length === 1 && run.events[0].unready !== undefined;
+  const settlement = settleInterrupted(state, diedInSetup ? [] : traces, { tools, permits });
   const leftOut = isOther ? null : leftOutOf(run, workspace.root, settlement.foreign);
   const foreign = isOther
     ? found.filter(({ path }) => !reopened.asInBase.has(path))
@@ -63,7 +64,7 @@ export async function settleResumed(unsettled: Unsettled): Promise<Continuation 
   if (others > 0 && !acceptChanges)
     return stopped(usageError('ERR_CHANGED_BY_OTHERS', refusalOf(foreign, unsettled)));
 
-  const brought: RunAction[] = changesRecorded(bySetup, { by: 'setup' }, 0);
+  const brought: RunAction[] = changesRecorded(diedInSetup ? traces : [], { by: 'setup' }, 0);
   if (isOther) {
     const lacking = found.filter(({ path }) => reopened.asInBase.has(path));
     const put = await transferChanges(session, run, { ...unsettled, lacking });

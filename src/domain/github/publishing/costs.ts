@@ -33,7 +33,7 @@ export function withCosts(
   return `${body.slice(0, -marker.length)}<!-- patchsmith-costs:${list.join('')} -->\n${marker}`;
 }
 
-/** Null for a run that cost nothing, or nobody knows what. */
+/** Null if the run cost nothing, or the cost is unknown. */
 export function costOfRun({
   runId,
   costUsd,
