@@ -84,7 +84,7 @@ secret drawn in the picture is not found.
 | git | as called by the runner, executes nothing that the repository or the model planted: it looks through a git dir of the run that names no program ([decision 060](decisions/060-git-looks-at-the-work-tree.md)) | the same. The model's own commands that call git run what the model planted |
 | Policy | \`allow\` and \`protect\` hold for tools and, by reverting, for commands, whatever ignore rules these write. Submodules and other checkouts that the globs could concern are read-only for all but setup commands; changes in the others are named. Changes that deserve a second look are flagged; a patch that adds a secret is withheld | the same, but changes in such a checkout are found afterwards (exit 8) |
 | Output | has no effect on a terminal or a CI runner | the same |
-| Redaction | hides known secret values (raw, by line, JSON, URL, base64, hex) and well-known token formats in results, journal, log, patch and messages | the same. **Not promised** in either mode: a secret in the work tree that a command disguises |
+| Redaction | hides known secret values (raw, by line, JSON, URL, base64, hex) and well-known token formats in results, journal, patch and messages | the same. **Not promised** in either mode: a secret in the work tree that a command disguises |
 
 \`--sandbox off\` does not contain commands: use it only on a disposable machine that holds nothing of value. Where the kernel has no
 system call filter, the sandbox runs without it (level \`namespaces\`) and warns.`;
@@ -195,7 +195,7 @@ Each attack is a scripted model that obeys the attacker, played against the buil
 the real one, with real git, real bubblewrap and a victim that has a home with credentials, neighbours, traps and listeners. It is
 *held* if its goal is not reached. Where nothing is promised, the test shows that the goal *is* reached, so that it would notice it
 elsewhere; what would harm the machine is not tried. After each run every canary is searched for in all that leaves (results,
-requests to the model, journal, log, patch, stdout, stderr), raw, reversed, in base64, hex, URL and JSON escapes, wrapped and spelled
+requests to the model, journal, patch, stdout, stderr), raw, reversed, in base64, hex, URL and JSON escapes, wrapped and spelled
 out, and the runner must have stayed below 300 MB.
 
 \`npm test\` plays all attacks in the sandbox and a part of them in the lesser levels; \`npm run test:full\` plays all in every mode, and

@@ -3,7 +3,6 @@
  * Whatever happens, what exists is written, and the last line says why the run ended.
  */
 
-import { openLog } from '../adapters/sinks/log.ts';
 import { AgenticLoop } from '../agent/agentic-loop.ts';
 import { ToolExecutor } from '../agent/tool-executor.ts';
 import { Verification } from '../agent/verification.ts';
@@ -182,20 +181,10 @@ const LOOK_CUT_SHORT = warning(
 
 /** The journal comes first: an event that is not on disk has not happened. */
 async function openSinks(session: Session, ready: Ready, stateNow: () => RunState): Promise<void> {
-  const { directory, redact, sinks, beginning } = ready;
-  const { input, progress, runId } = session;
-  const { logLevel, logStderr } = input.settings;
+  const { sinks, beginning } = ready;
   session.sinks = [
     beginning.openJournal(),
-    progress,
-    await openLog({
-      path: directory.log,
-      level: logLevel,
-      people: { level: logStderr, print: (line) => progress.log(line) },
-      runId,
-      iteration: beginning.state.iterations,
-      redact,
-    }),
+    session.progress,
     ...session.sinks,
     session.reported,
     ...sinks,

@@ -113,8 +113,8 @@ export async function summarise(
 }
 
 /** Unix time in milliseconds; the folder's if it has neither file. */
-function lastChange({ path, result, events, log }: RunDirectory): number {
-  const times = [result, events, log].map((file) => lstatSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+function lastChange({ path, result, events }: RunDirectory): number {
+  const times = [result, events].map((file) => lstatSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0);
   return Math.max(...times) || lstatSync(path).mtimeMs;
 }
 

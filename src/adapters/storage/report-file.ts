@@ -127,13 +127,12 @@ function withoutSecrets(patch: Buffer, redact: Redact): Buffer | null {
   return redact(lines) === lines ? Buffer.from(lines) : null;
 }
 
-function filesOf({ result, patch, uncommitted, events, log, publication }: RunDirectory): ReportedFile[] {
+function filesOf({ result, patch, uncommitted, events, publication }: RunDirectory): ReportedFile[] {
   const named = {
     'the patch': patch,
     'what was uncommitted when the run began; the patch applies after it': uncommitted,
     'the result, for programs': result,
     'the journal: every event of the run': events,
-    'the log': log,
     'the last publication': publication,
   };
   return Object.entries(named).flatMap(([what, path]) => {

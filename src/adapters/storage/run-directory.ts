@@ -1,4 +1,4 @@
-/** The folder of one run: journal, result, patch, log and shadow repository, outside the work tree. */
+/** The folder of one run: journal, result, patch and shadow repository, outside the work tree. */
 
 import { randomBytes } from 'node:crypto';
 import {
@@ -31,7 +31,6 @@ export interface RunDirectory {
   readonly patch: string;
   /** What was uncommitted when the run began, as a patch of the base commit; `patch` applies after it. */
   readonly uncommitted: string;
-  readonly log: string;
   /** The report page for people. */
   readonly report: string;
   /** The result of its last publication. */
@@ -117,7 +116,6 @@ export function runDirectoryAt(path: string): RunDirectory {
     result: join(path, 'result.json'),
     patch: join(path, 'changes.patch'),
     uncommitted: join(path, 'uncommitted.patch'),
-    log: join(path, 'patchsmith.log'),
     report: join(path, 'report.html'),
     publication: join(path, 'publish.json'),
     shadowGit: join(path, 'shadow.git'),

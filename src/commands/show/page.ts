@@ -107,8 +107,8 @@ function sourceOf(source: NonNullable<RunResult['plan']>['source']): string {
 }
 
 function pathsOf(directory: RunDirectory, bytes: number): string[] {
-  const { path, patch, uncommitted, events, log, result, report } = directory;
-  const named = { patch, report, uncommitted, result, journal: events, log };
+  const { path, patch, uncommitted, events, result, report } = directory;
+  const named = { patch, report, uncommitted, result, journal: events };
   const there = Object.entries(named).filter(([, file]) => existsSync(file));
   return [
     `in ${path} (${formatSize(bytes)}):`,

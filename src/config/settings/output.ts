@@ -1,4 +1,4 @@
-/** What a command prints and logs, and what is done with runs that have ended. */
+/** What a command prints, and what is done with runs that have ended. */
 
 import { SPENDING_GROUPS } from '../../domain/runs/spending.ts';
 import { age, since, size } from '../values/amounts.ts';
@@ -7,8 +7,6 @@ import { choice, path, pathEntry, yesOrNo } from '../values/text.ts';
 import { about } from './setting.ts';
 
 const OUTPUTS = ['patch', 'json', 'jsonl', 'none'] as const;
-/** How much is logged: pino's levels, or nothing. */
-export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 // biome-ignore format: one setting reads best as one row
 /** The settings under the heading Output. */
@@ -19,12 +17,6 @@ export const OUTPUT_SETTINGS = {
   output: choice(OUTPUTS).default('none').register(about, {
     flag: 'output', value: OUTPUTS.join('|'), group: 'Output', file: 'refused', alsoFor: ['resume', 'replay', 'publish', 'doctor'],
     help: 'The document on stdout: the patch, the result, or events as they happen' }),
-  logLevel: choice(LOG_LEVELS).default('info').register(about, {
-    flag: 'log-level', value: LOG_LEVELS.join('|'), group: 'Output', file: 'refused', alsoFor: ['resume', 'replay'],
-    help: 'What patchsmith.log in the run directory holds' }),
-  logStderr: choice(LOG_LEVELS).default('silent').register(about, {
-    flag: 'log-stderr', value: LOG_LEVELS.join('|'), group: 'Output', file: 'refused', alsoFor: ['resume', 'replay'],
-    help: 'What of the log is also printed on stderr, one line per event' }),
   dryRun: yesOrNo().default(false).register(about, {
     flag: 'dry-run', group: 'Output', file: 'refused', alsoFor: ['prepare', 'publish'], notFor: 'run',
     help: 'Change nothing, and print what would be done' }),

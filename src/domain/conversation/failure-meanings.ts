@@ -28,5 +28,5 @@ export const FAILURE_MEANINGS: Readonly<Record<FailureReason, string>> = {
     '`allow` and `protect` forbid the path, or the write would create or change a repository. Relax these rules if needed.',
   server:
     "The MCP server or the program's tool answered with an error, or is gone. Read its own log; see docs/mcp.md.",
-  crashed: 'The call failed unexpectedly, and the run continues. Report it, with `patchsmith.log`.',
+  crashed: 'The call failed unexpectedly, and the run continues. Report it, with `events.jsonl`.',
 };

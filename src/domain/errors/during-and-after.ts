@@ -93,7 +93,7 @@ export const DURING_AND_AFTER = {
   'The machine': {
     internal_error: {
       ERR_BUG:
-        'A bug in patchsmith, or an unknown failure of the machine. Report it, with the lines before it and `patchsmith.log`.',
+        'A bug in patchsmith, or an unknown failure of the machine. Report it, with the lines before it.',
       ERR_MACHINE:
         'The machine has no disk space, memory or processes left, or its disk is read-only. Fix that, then `patchsmith resume`.',
       ERR_FEW_DESCRIPTORS: 'The limit on open files is too low. Raise it, such as with `ulimit -n 1024`.',

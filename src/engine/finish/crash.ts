@@ -27,7 +27,7 @@ export function crashed(session: Session, error: unknown): RunOutcome {
   const what = error instanceof Error ? error.message : String(error ?? 'the loop ended without a reason');
   return internalError(
     'ERR_BUG',
-    `${what}. This is a bug in patchsmith or a machine failure; please report it with the run's patchsmith.log.`,
+    `${what}. This is a bug in patchsmith or a machine failure; please report it with the lines before this one.`,
   );
 }
 

@@ -56,7 +56,7 @@ async function run(
 
 /** Everything that is kept or shown, but for the commands that tell the runner what to mask. */
 function everything({ stdout, stderr, summary, outputs }: Ended): string {
-  const kept = ['result.json', 'events.jsonl', 'patchsmith.log'].map((name) =>
+  const kept = ['result.json', 'events.jsonl'].map((name) =>
     readFileSync(join(outputs['run-dir'] ?? '', name), 'utf8'),
   );
   return [...kept, stdout.replace(/^::add-mask::.*\n/gm, ''), stderr, summary, JSON.stringify(outputs)].join(

@@ -79,8 +79,6 @@ const READ: Readonly<Record<string, string>> = {
   },
   ...{
     'resolve-threads': 'true',
-    'log-level': 'debug',
-    'log-stderr': 'error',
     quiet: 'false',
     verbose: 'true',
   },

@@ -69,7 +69,7 @@ const PIPES = [
   'shadow.git/config',
   'shadow.git/start.index',
 ];
-const LINKS = ['result.json.new', 'shadow.git/config', 'shadow.git/objects/pack', 'patchsmith.log'];
+const LINKS = ['result.json.new', 'shadow.git/config', 'shadow.git/objects/pack', 'report.html'];
 
 // By day each command meets another one of each kind: all of them begin with the same look at the directory.
 describe.each(COMMANDS.map((command, at) => ({ command, at })))('$command', ({ command, at }) => {

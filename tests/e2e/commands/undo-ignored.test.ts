@@ -44,7 +44,7 @@ describe('small ignored files', () => {
       'mkdir local; echo other > local/tool',
     );
     expect(lstatSync(join(runDir, 'kept-files')).mode & 0o777).toBe(0o600);
-    for (const name of ['events.jsonl', 'result.json', 'report.html', 'patchsmith.log', 'changes.patch'])
+    for (const name of ['events.jsonl', 'result.json', 'report.html', 'changes.patch'])
       expect(readFileSync(join(runDir, name), 'utf8'), name).not.toContain('private-canary');
     const shadow = [`--git-dir=${join(runDir, 'shadow.git')}`, 'cat-file', '--batch-all-objects'];
     expect(await repository.git(...shadow, '--batch-check')).not.toContain(` ${SECRET.length}\n`);

@@ -79,9 +79,7 @@ test.each(sampled(['auto', 'off'], () => 'sandbox'))(
     expect([ended.exitCode, JSON.parse(ended.stdout || '{}').outcome], ended.stderr).toEqual([0, 'done']);
     expect([...new Set(asked)].sort()).toEqual(['github.example.test:443', 'model.example.test:443']);
     expect(JSON.stringify(model.requests[1])).toContain('looked');
-    const kept = ['result.json', 'events.jsonl', 'patchsmith.log'].map((name) =>
-      readFileSync(join(runDir, name), 'utf8'),
-    );
+    const kept = ['result.json', 'events.jsonl'].map((name) => readFileSync(join(runDir, name), 'utf8'));
     const toldOfTools = JSON.stringify(model.requests[1]?.body);
     for (const form of FORMS)
       expect(

@@ -67,7 +67,7 @@ describe('run --publish', () => {
     expect(await at.hosted.git('rev-parse', `${branch}^{tree}`)).toBe(resultIn(runDir).treeSha);
     expect(at.github.invalid).toEqual([]);
 
-    const written = ['result.json', 'events.jsonl', 'patchsmith.log', 'publish.json'].map((name) =>
+    const written = ['result.json', 'events.jsonl', 'publish.json'].map((name) =>
       readFileSync(join(runDir, name), 'utf8'),
     );
     const asked = JSON.stringify(at.model.requests.map(({ body }) => body));

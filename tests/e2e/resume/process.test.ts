@@ -142,7 +142,7 @@ test('a run that ended on a full disk continues when there is room again', async
     const small = ['--dev-bind', '/', '/', '--size', String(12 * 1024 * 1024), '--tmpfs', disk];
     const script = `
       head -c $((10 * 1024 * 1024)) /dev/zero > "$DISK/filler"
-      "$NODE" "$CLI" run -m 'Do it' --repo "$ROOT" --run-dir "$DISK/run" --sandbox off --log-level silent
+      "$NODE" "$CLI" run -m 'Do it' --repo "$ROOT" --run-dir "$DISK/run" --sandbox off
       echo "first $?"
       rm "$DISK/filler"
       cd "$ROOT" && "$NODE" "$CLI" resume "$DISK/run" --sandbox off --output json > "$OUT/result.json"

@@ -174,13 +174,11 @@ test('the key and other secrets of the environment are kept out of every file an
   const run = await scriptedRun({
     repository,
     turns: [{ ...echo, text: `It is ${secret}.` }, { text: `Now ${secret}.` }],
-    args: ['--output', 'jsonl', '--verbose', '--log-level', 'debug'],
+    args: ['--output', 'jsonl', '--verbose'],
     env: { NPM_TOKEN: secret, PATCHSMITH_MAX_TOTAL_TOKENS: '100000000' },
   });
   expect(run.exitCode, run.stderr).toBe(0);
-  const files = ['events.jsonl', 'result.json', 'patchsmith.log'].map((name) =>
-    readFileSync(join(run.runDir, name), 'utf8'),
-  );
+  const files = ['events.jsonl', 'result.json'].map((name) => readFileSync(join(run.runDir, name), 'utf8'));
   for (const written of [...files, run.stdout, run.stderr]) {
     expect(written).not.toContain(secret);
     expect(written).not.toContain(KEY);

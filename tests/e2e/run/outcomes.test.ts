@@ -35,9 +35,7 @@ function expectOutcome(finished: FinishedRun, outcome: string, exitCode: number)
   expect(result.errorCode === null).toBe(exitCode === 0);
   expect(lastLine).toBe(`patchsmith: ${outcome} (exit ${exitCode})${code}: ${result.reason}`);
   expect(isResult(result), JSON.stringify(isResult.errors)).toBe(true);
-  const everything = ['result.json', 'events.jsonl', 'patchsmith.log'].map((name) =>
-    textOf(join(runDir, name)),
-  );
+  const everything = ['result.json', 'events.jsonl'].map((name) => textOf(join(runDir, name)));
   expect([...everything, finished.stderr, finished.stdout].join()).not.toContain(KEY);
 }
 

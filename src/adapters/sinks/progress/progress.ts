@@ -109,11 +109,6 @@ export class Progress implements EventSink {
     this.#printer.print([{ as: 'warning', text: warning }]);
   }
 
-  /** Prints a line of the log, also with `quiet`. Its secrets are redacted. */
-  log(line: string): void {
-    this.#printer.write(oneLine(line, 4_000));
-  }
-
   /** Prints the last line of every run, however it ended. */
   final(line: string, isGood = true): void {
     this.endStatus();

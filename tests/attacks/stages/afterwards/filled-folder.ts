@@ -47,8 +47,7 @@ function putHostileRun({ victim, run }: Pick<Aftermath, 'victim' | 'run'>): void
   const journal = join(folder, 'events.jsonl');
   writeFileSync(journal, readFileSync(journal, 'utf8').replace(/"runId":"[^"]*"/, `"runId":"${SAID}"`));
   // Old enough to be removed.
-  for (const name of ['result.json', 'events.jsonl', 'patchsmith.log'])
-    utimesSync(join(folder, name), LONG_AGO, LONG_AGO);
+  for (const name of ['result.json', 'events.jsonl']) utimesSync(join(folder, name), LONG_AGO, LONG_AGO);
 }
 
 /** Links and notes that lead out of the folder, and folders that are closed around them. */
