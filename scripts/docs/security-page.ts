@@ -117,17 +117,16 @@ Past the sandbox:
   let programs escape from containers (namespaces, mounts, bpf, io_uring, keyrings, userfaultfd). Run in a disposable virtual
   machine, as GitHub's runners are.
 - **A machine without the filter** (level \`namespaces\`, which \`--sandbox required\` accepts). Sockets to the hypervisor are in reach,
-  with bubblewrap before 0.8 also new namespaces. A command of root can make a set-uid program, which stays until the command has
-  ended (if git ignores it: until the run has ended; in a folder of \`--mount PATH:rw\`, or if the runner is killed: for good). Do not
-  run as root there.
+  with bubblewrap before 0.8 also new namespaces. A command of root can make a set-uid program, which stays: only
+  the filter refuses such modes. Do not run as root there.
 - **A container that hides parts of \`/proc\`** (level \`namespaces-lite\`). Commands can read names, arguments, states, mounts and
   network tables of its processes; environments, memory, files and descriptors stay closed. Pass no secret as an argument there.
 - **A container that refuses namespaces** (level \`landlock\`): what the table above says. Chmod can close files of the user to the
   user, or open them to other users of the container: run as a user who owns nothing else there. After each command, the way to the work
   tree and to the run directory is open again. If somebody kills launcher and guard of a command at the same moment, its processes
   stay; if the whole container ends, what it has made of a \`.git\` file stays.
-- **\`--sandbox off\`**, and \`auto\` where no sandbox is available: a command can do whatever the user can. File capabilities
-  (\`setcap\`) that root's commands leave are not cleared. On GitHub Actions no such run starts on an outsider's code, or if a checkout
+- **\`--sandbox off\`**, and \`auto\` where no sandbox is available: a command can do whatever the user can. Set-uid programs and
+  file capabilities (\`setcap\`) that root's commands leave stay. On GitHub Actions no such run starts on an outsider's code, or if a checkout
   has left git credentials.
 - **Sockets with a path, and named pipes** in the work tree, a toolchain or a cache: a command can use one that a process of the
   machine listens on. A \`--mount\` is refused if one lies directly in it, or if \`/proc/net/unix\` lists a socket below. Not found are

@@ -6,17 +6,11 @@ import { type BigIntStats, constants, lstatSync, utimesSync, writeFileSync } fro
 export interface FileStat {
   readonly kind: 'file' | 'link' | 'folder' | 'special';
   readonly executable: boolean;
-  /** Its set-uid and set-gid bits. */
-  readonly setId: number;
   readonly size: number;
   readonly mtimeNs: bigint;
   readonly ctimeNs: bigint;
   readonly ino: bigint;
 }
-
-/** On a program: it runs with its file's group. On a folder: new entries get the folder's group. */
-export const S_ISGID = 0o2000;
-const S_ISUID = 0o4000;
 
 /** Whether a file with these two stats was not touched in between. */
 export function sameStat(a: FileStat, b: FileStat): boolean {
@@ -39,7 +33,6 @@ export function fileStat(stats: BigIntStats): FileStat {
   return {
     kind: KINDS.get(mode & constants.S_IFMT) ?? 'special',
     executable: (mode & constants.S_IXUSR) !== 0,
-    setId: mode & (S_ISUID | S_ISGID),
     size: Number(stats.size),
     mtimeNs: stats.mtimeNs,
     ctimeNs: stats.ctimeNs,

@@ -187,6 +187,12 @@ export function viewing<T>(root: string, work: (view: TreeView) => T, limit = NO
   }
 }
 
+/** The same for work that takes a while. */
+export async function viewingFor<T>(root: string, work: (view: TreeView) => Promise<T>): Promise<T> {
+  const view = new TreeView(root);
+  return work(view).finally(() => view.close());
+}
+
 /** One look at one place. */
 export function lookAt(root: string, path: string): Look {
   return viewing(root, (view) => view.lookAt(path));

@@ -34,7 +34,7 @@ export interface Workspace {
    * so that every state can be restored.
    */
   capture(scope: CaptureScope): Promise<PathChange[]>;
-  /** Removes git dirs that commands created and clears set-uid bits, for a run whose last scan was cut short. */
+  /** Removes git dirs that commands created, for a run whose last scan was cut short. */
   sweep(): Promise<void>;
   /**
    * Restores paths to their state `before` these changes, and captures everything. Follows no links. The contents it
@@ -50,8 +50,7 @@ export interface Workspace {
   repositoriesAround(paths: readonly string[], added?: readonly string[]): Promise<string[]>;
   /**
    * Files that have changed since the work began, no matter who changed them, and that ignore rules keep out of every
-   * patch. Clears set-uid and set-gid bits that commands set on them, and on files of other repositories in the work
-   * tree.
+   * patch.
    */
   ignoredWrites(): Promise<IgnoredFiles>;
   /** Other repositories of the work tree in which something changed since the run began, sorted; git dirs aside. */

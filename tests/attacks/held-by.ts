@@ -150,11 +150,6 @@ export const HOLDS = {
     means:
       "the runner's git uses git dirs that name no filter, driver, hook or file system monitor, and an environment built from nothing",
   },
-  afterwards: {
-    label: 'check afterwards',
-    reach: 'everywhere',
-    means: 'new set-uid and set-gid bits in the work tree are cleared',
-  },
   removal: {
     label: 'removed git dirs',
     reach: 'everywhere',

@@ -20,7 +20,6 @@ import {
   keepBeginning,
   type NestedFolders,
   nestedChanges,
-  sweepSetIds,
 } from './unwalked/unseen-changes.ts';
 import { workTreeFiles } from './work-tree-files.ts';
 
@@ -44,9 +43,9 @@ interface WorkspaceParts {
 export function openGitWorkspace(opened: WorkspaceParts): Workspace {
   const { checkout, shadowDir, parts, tree, beside, warnings } = opened;
   const { root } = checkout;
-  const { planted, setIds, hidden, contents } = parts;
-  const { budget, closed } = contents;
-  const looking = { root, closed, setIds, folders: planted.folders };
+  const { planted, hidden, contents } = parts;
+  const { budget } = contents;
+  const looking = { root, folders: planted.folders };
   const inTurn = oneByOne();
   const over = async () => {
     const befores = await tree.statesOf(budget.leftOut);
@@ -67,11 +66,7 @@ export function openGitWorkspace(opened: WorkspaceParts): Workspace {
     },
     putBack: (changes, all) => inTurn(() => putBack(opened, changes, all)),
     repositoriesAround: (paths, added = []) => repositoriesIn(opened, paths, added),
-    sweep: () =>
-      inTurn(async () => {
-        await planted.look(0n, 'commands');
-        await sweepSetIds(root, closed, setIds);
-      }),
+    sweep: () => inTurn(() => tree.sweep()),
     ignoredWrites: () =>
       inTurn(() =>
         ignoredChanges({
@@ -86,7 +81,7 @@ export function openGitWorkspace(opened: WorkspaceParts): Workspace {
       removedGitDirs: planted.removed,
       gitDirsInDoubt: planted.inDoubt,
       exceeded: budget.exceeded,
-      warnings: atMost(MAX_WARNINGS, [...leftOutWarning(budget.leftOut), ...setIds.warnings(), ...warnings]),
+      warnings: atMost(MAX_WARNINGS, [...leftOutWarning(budget.leftOut), ...warnings]),
     }),
     async rebase(changes) {
       const index = new ScratchIndex(shadowDir, 'base.index');

@@ -120,7 +120,6 @@ export async function openWorkspace(
   keepRunStart(shadowDir, {
     ...{ root, openedNs, nested, foreign, ...parts.hidden.atStart },
     gitDirs: [...parts.planted.known],
-    setGidFolders: parts.setIds.asFound,
     emptyFolders: found.empty,
   });
   return openGitWorkspace({

@@ -14,7 +14,6 @@ import {
 import { openRestorer, type Restorer } from '../../adapters/workspace/restore/restore.ts';
 import { whyKept } from '../../adapters/workspace/restore/revert.ts';
 import { closedSince, readRunStart } from '../../adapters/workspace/unwalked/run-start.ts';
-import { clearSetIdsOf } from '../../adapters/workspace/unwalked/unseen-changes.ts';
 import { deletionsFirst, type PathChange } from '../../domain/changes/change.ts';
 import { absolutePath, isWithin } from '../../domain/changes/path.ts';
 import type { Environment } from '../../domain/environment.ts';
@@ -106,7 +105,6 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
       committed: await committedSince(run, checkout.checkout, env),
       openedNs: began.status === 'ok' && began.start.root === root ? began.start.openedNs : 0n,
       unrecorded,
-      clearSetIds: () => clearSetIdsOf(root, shadowDir),
       result: readResult(directory),
     });
   } finally {
@@ -128,7 +126,6 @@ interface Means {
   readonly openedNs: bigint;
   /** What a killed command or somebody since has made. */
   readonly unrecorded: readonly string[];
-  readonly clearSetIds: () => Promise<string[]>;
   /** That of the run; null if it has none. */
   readonly result: RunResult | null;
 }
@@ -147,7 +144,7 @@ async function committedSince(
 async function takeBack(input: UndoInput, run: FoldedEvents, means: Means): Promise<RunOutcome> {
   const { say } = input;
   const { events } = run;
-  const { restorer, clearSetIds, result } = means;
+  const { restorer, result } = means;
   const plan = undoPlan(events, means.kept.files, [...means.gone, ...means.kept.over]);
   const judged = await judge(plan, means);
   const stuck = judged.flatMap((one) => (one.status === 'stuck' ? [`${one.step.path}: ${one.why}`] : []));
@@ -159,8 +156,6 @@ async function takeBack(input: UndoInput, run: FoldedEvents, means: Means): Prom
       `${pluralize(stuck.length, 'path')} cannot be restored: ${stuck[0]}. Nothing was changed; --force restores the others.`,
     );
   }
-  // A run that ended has cleared its set-uid bits; any set since then are the user's.
-  if (events.at(-1)?.type !== 'run.stopped') for (const line of await clearSetIds()) say(line);
   const failed = await carryOut(judged, restorer);
   for (const [path, why] of failed) say(`  ${path}: ${why}`);
   const left = judged.flatMap(({ step, status }) => (status === 'left' ? [step] : []));

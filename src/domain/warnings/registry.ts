@@ -104,10 +104,6 @@ export const WARNING_AREAS = {
       'Not all warnings about files are listed. Something created many unusual files: check the work tree.',
     WARN_OVER_LIMIT:
       'A changed file exceeds the limits, and is not in the patch. Raise the limit, or use ignored folders.',
-    WARN_SET_ID_CLEARED:
-      "Commands made files that run with their owner's rights; these bits were cleared. Find out which command does that, and why.",
-    WARN_SET_ID_LEFT:
-      "Commands made files that run with their owner's rights, and these bits could not be cleared. `chmod ug-s PATH`.",
     WARN_GIT_DIR_REMOVED:
       'A git dir that a command made was removed, since it could name programs. Let tests use a temporary folder.',
     WARN_SPECIAL_REMOVED:

@@ -44,10 +44,7 @@ async function sweep(session: Session, { workspace }: Ready): Promise<void> {
   await workspace.sweep().catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error);
     session.warn(
-      warning(
-        'WARN_LEFT_BEHIND',
-        `Git dirs and set-uid bits that commands created may be left in ${workspace.root}: ${why}`,
-      ),
+      warning('WARN_LEFT_BEHIND', `Git dirs that commands created may be left in ${workspace.root}: ${why}`),
     );
   });
 }

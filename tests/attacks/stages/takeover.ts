@@ -27,13 +27,7 @@ const SETXATTR = arch === 'arm64' ? 5 : 188;
 const SET_UID_CAPABILITY = 'pack("V5", 0x02000001, 1 << 7, 0, 0, 0)';
 
 const setId = (id: string, what: string, make: string) =>
-  commandsIn(
-    'Processes and resources',
-    'takeover',
-    {},
-    'filter',
-    'afterwards',
-  )(
+  commandsIn('Processes and resources', 'takeover', { unfiltered: 'open', none: 'open' }, 'filter')(
     id,
     what,
     () => `mkdir -p kept && cp /bin/sh kept/${id} && cd kept && ${make}`,

@@ -76,7 +76,7 @@ export class Comparison {
 
   /** Looks at each of the paths. Those that cannot be looked at are added to `closed`. */
   #placesOf(paths: Iterable<string>, closed: Set<string>): Places {
-    const { contents, setIds, git } = this.#parts;
+    const { contents, git } = this.#parts;
     const places: Places = { stats: new Map(), gone: [] };
     viewing(git.root, (view) => {
       for (const path of paths) {
@@ -89,11 +89,8 @@ export class Comparison {
         if (refused !== null) contents.warn(refused);
         else if (stat === null) {
           if (look.status === 'absent') places.gone.push(path);
-        } else {
-          setIds.see(view, path, stat);
-          if (stat.kind === 'file' || stat.kind === 'link') places.stats.set(path, stat);
-          else places.gone.push(path);
-        }
+        } else if (stat.kind === 'file' || stat.kind === 'link') places.stats.set(path, stat);
+        else places.gone.push(path);
       }
     });
     return places;

@@ -15,7 +15,6 @@ import { ObjectStore } from '../../../git/store/object-store.ts';
 import type { UserSettings } from '../../../git/user-settings.ts';
 import { Folders } from '../unwalked/folders.ts';
 import { PlantedGit } from '../unwalked/planted-git.ts';
-import { SetIds } from '../unwalked/set-ids.ts';
 import { beginningOf } from '../unwalked/unseen-changes.ts';
 import { ChangeBudget, freeBytesOn } from './change-budget.ts';
 import { HiddenFiles } from './hidden-files.ts';
@@ -63,7 +62,6 @@ export interface WorkTreeParts {
   readonly hidden: HiddenFiles;
   readonly contents: ContentPlaces & { readonly budget: ChangeBudget; readonly closed: ClosedPlaces };
   readonly planted: PlantedGit;
-  readonly setIds: SetIds;
   readonly guard: PathGuard;
   /** The executable bit of the work tree is significant. */
   readonly fileMode: boolean;
@@ -106,19 +104,17 @@ export async function workTreeParts({
   const index = await readStartIndex(git, join(checkout.gitDir, 'index'));
   const warn = (warning: Warning) => void warnings.add(warning);
   const closed = new ClosedPlaces({ root, warn });
-  const setIds = new SetIds();
   const budget = new ChangeBudget(limits, () => freeBytesOn(shadowDir));
   const hidden = new HiddenFiles({ root, began: () => beginningOf(shadowDir) });
   return {
     git,
     index,
     hidden,
-    setIds,
     guard,
     fileMode: settings.fileMode,
     planted: new PlantedGit({
       ...{ root, closed },
-      folders: new Folders({ root, closed, setIds, limit: budget.folders }),
+      folders: new Folders({ root, closed, limit: budget.folders }),
       warn,
     }),
     contents: {

@@ -60,7 +60,7 @@ export class WorkTree {
     parts: WorkTreeParts,
   ): Promise<{ tree: WorkTree; edits: States; found: FoundFolders; openedNs: bigint }> {
     const tree = new WorkTree(parts);
-    const { planted, contents, hidden, setIds, git } = parts;
+    const { planted, contents, hidden, git } = parts;
     const clock = tree.#clock();
     // A git that waits for a pipe is not waited for.
     const stop = new AbortController();
@@ -82,7 +82,6 @@ export class WorkTree {
     const edits = tree.#seen.takeBase();
     contents.budget.begin();
     const openedNs = tree.#clock();
-    setIds.begin(openedNs);
     contents.closed.begin(openedNs);
     tree.#warn(repositoryWarnings(seen.untracked));
     tree.#warnOfStart();
@@ -108,9 +107,8 @@ export class WorkTree {
     },
   ): Promise<{ tree: WorkTree; found: PathChange[] }> {
     const tree = new WorkTree(parts);
-    const { contents, hidden, setIds, git } = parts;
+    const { contents, hidden, git } = parts;
     contents.closed.begin(start.openedNs);
-    setIds.begin(start.openedNs, start.setGidFolders);
     hidden.recall(start);
     const folders = await lookAtFolders(tree.#clock());
     removeBlocking({ ...contents, root: git.root }, folders);
@@ -156,6 +154,11 @@ export class WorkTree {
     const visible = new Set(hidden.visible(untracked, all, { guard, repositories: folders.repositories }));
     const closed = new Set(folders.unreadable);
     return this.#changes.of([...dirty, ...visible], { clock, visible, isStart: false, closed });
+  }
+
+  /** Removes git dirs that commands have made. */
+  async sweep(): Promise<void> {
+    await this.#parts.planted.look(this.#clock(), 'commands');
   }
 
   /** Whether git would see a file at the path, which exists. */

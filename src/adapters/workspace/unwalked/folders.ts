@@ -9,7 +9,6 @@ import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import { type FileStat, invisible, sameStat } from '../../../files/stat.ts';
 import { Breath } from '../../../files/time-limit.ts';
 import { type FolderEntry, type FolderLimit, TreeView } from '../../../files/tree-view.ts';
-import type { SetIds } from './set-ids.ts';
 
 /** What matters among the entries of a folder. */
 interface Entries {
@@ -50,14 +49,17 @@ export interface FoldersParts {
   readonly root: string;
   /** Opens folders that their owner has closed; none to begin with. */
   readonly closed: Pick<ClosedPlaces, 'insist'>;
-  /** Receives every folder. */
-  readonly setIds: Pick<SetIds, 'see'> | null;
   /** The entries of larger folders are not kept. */
   readonly limit: FolderLimit;
 }
 
+/** Receives a place, whose stat is null if it cannot be examined. */
+export type SeenPlace = (path: string, stat: FileStat | null, isFolder: boolean) => void;
+
 /** Looks at folders. Those that have not changed are not read again. */
 export class Folders {
+  /** What the last look found. */
+  last: FoundFolders = nothingFound();
   readonly #parts: FoldersParts;
   #known: ReadonlyMap<string, ReadFolder> = new Map();
 
@@ -68,13 +70,13 @@ export class Folders {
   /** Examines all folders. `clock` is the file system's time before the look, in ns. */
   async look(clock: bigint): Promise<FoundFolders> {
     const known = new Map<string, ReadFolder>();
-    const all = { ...noEntries(), repositories: [], unreadable: [], empty: [], tooLarge: [] } as FoundFolders;
+    const all = nothingFound();
     const view = new TreeView(this.#parts.root, this.#parts.limit);
     const breath = new Breath();
     const queue = [''];
     try {
       for (const folder of queue) {
-        const read = this.read(view, folder);
+        const read = this.#read(view, folder);
         const found = read === 'too_large' ? await this.#skim(view, folder) : read;
         if (read === 'too_large') all.tooLarge.push(folder);
         if (found === 'unreadable') all.unreadable.push(folder);
@@ -95,16 +97,51 @@ export class Folders {
       view.close();
     }
     this.#known = known;
+    this.last = all;
     return all;
   }
 
+  /** The stat of a place; null if it cannot be examined, and 'absent' if it is gone. */
+  at(view: TreeView, path: string): FileStat | null | 'absent' {
+    const look = this.#parts.closed.insist(path, () => view.lookAt(path));
+    if (look.status === 'seen') return look.stat;
+    return look.status === 'absent' ? 'absent' : null;
+  }
+
+  /** Passes on the folder and everything below it, without git dirs and, if `isWhole` is false, without other repositories. */
+  async below(
+    view: TreeView,
+    top: string,
+    { isWhole, seen }: { isWhole: boolean; seen: SeenPlace },
+  ): Promise<void> {
+    const breath = new Breath();
+    const waiting = [top];
+    for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+      const read = this.#read(view, folder);
+      if (typeof read === 'string') {
+        const stat = this.at(view, folder);
+        if (stat !== 'absent') seen(folder, stat, true);
+        continue;
+      }
+      if (read.gitDirs.length > 0 && !isWhole) continue;
+      seen(folder, read.stat, true);
+      const names = read.files.split('/').slice(0, -1);
+      for (const name of names) {
+        const path = pathIn(folder, name);
+        const file = this.at(view, path);
+        if (file !== 'absent') seen(path, file, false);
+      }
+      waiting.push(...read.folders);
+      await breath.after(1 + names.length);
+    }
+  }
+
   /** A folder's entries; one that has not changed since the last look is not read again. */
-  read(view: TreeView, folder: string): ReadFolder | 'absent' | 'unreadable' | 'too_large' {
-    const { closed, setIds } = this.#parts;
+  #read(view: TreeView, folder: string): ReadFolder | 'absent' | 'unreadable' | 'too_large' {
+    const { closed } = this.#parts;
     const look = closed.insist(folder, () => view.lookAt(folder));
     if (look.status !== 'seen') return look.status;
     if (look.stat.kind !== 'folder') return 'absent';
-    setIds?.see(view, folder, look.stat);
     const known = this.#known.get(folder);
     if (known && sameStat(known.stat, look.stat)) return known;
     const listing = closed.insist(folder, () => view.listFolder(folder));
@@ -117,15 +154,9 @@ export class Folders {
 
   /** A folder with more entries than are kept: a command may have filled it to hide a git dir among or below them. */
   async #skim(view: TreeView, folder: string): Promise<Entries | 'unreadable'> {
-    const { closed, setIds } = this.#parts;
     const entries = noEntries();
     try {
-      await view.eachEntry(folder, (entry) => {
-        if (!sortInto(entries, folder, entry) || setIds === null) return;
-        const path = pathIn(folder, entry.name);
-        const look = closed.insist(path, () => view.lookAt(path));
-        if (look.status === 'seen') setIds.see(view, path, look.stat);
-      });
+      await view.eachEntry(folder, (entry) => void sortInto(entries, folder, entry));
     } catch (error) {
       invisible(error);
       return 'unreadable';
@@ -135,6 +166,10 @@ export class Folders {
 }
 
 const noEntries = (): Entries => ({ folders: [], gitDirs: [], rules: [], special: [], parts: [] });
+
+function nothingFound(): FoundFolders {
+  return { gitDirs: [], rules: [], special: [], repositories: [], unreadable: [], empty: [], tooLarge: [] };
+}
 
 /** True for an entry that is neither a folder nor a git dir. */
 function sortInto(
@@ -153,6 +188,6 @@ function sortInto(
 }
 
 /** The path of an entry. */
-export function pathIn(folder: string, name: string): string {
+function pathIn(folder: string, name: string): string {
   return folder === '' ? name : `${folder}/${name}`;
 }

@@ -28,7 +28,6 @@ const RunStart = z.strictObject({
   foreign: z.array(z.string()),
   /** All git dirs, in any spelling; they are the user's and are never removed, wherever they are moved. */
   gitDirs: z.array(z.strictObject({ path: z.string(), inode: z.string() })),
-  setGidFolders: z.array(z.string()),
   /** Git does not track them, and undoing a run leaves them as they were. */
   emptyFolders: z.array(z.string()),
   /** What git ignored; a folder that it ignored as a whole ends with a slash. */
