@@ -48,7 +48,8 @@ export async function askPatiently(asked: AskedModel, request: TurnRequest): Pro
     if (result.status === 'ok')
       return { status: 'ok', turn: { ...result.answer, durationMs: clock() - startedAt } };
     const used = result.spent === undefined ? {} : { spent: result.spent };
-    if (result.status === 'interrupted') return { status: 'interrupted', ...used };
+    if (result.status === 'interrupted')
+      return { status: 'interrupted', ...(used.spent && { spent: atMost(used.spent, maxTokens) }) };
     const { failure } = result;
     failures.push({ failure, at: clock() });
     const next = nextAttempt(failures, policies, random);
@@ -65,6 +66,11 @@ export async function askPatiently(asked: AskedModel, request: TurnRequest): Pro
     await sleep(next.waitMs, request.signal);
   }
   return { status: 'interrupted' };
+}
+
+/** For an answer that we gave up: its model may have thought or written more than has arrived. */
+function atMost({ usage, estimated }: SpentTokens, maxTokens: number): SpentTokens {
+  return { usage: estimated ? { ...usage, output: maxTokens } : usage, estimated };
 }
 
 /** Waits double from `firstWaitMs`. */
