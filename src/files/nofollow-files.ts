@@ -69,12 +69,12 @@ export const TEMPORARY_NAME = /^\.patchsmith-[0-9a-f]{16}\.tmp$/;
  * Writes exact bytes into a temporary file and renames it over the old one: other hard links to the old file keep their content, and
  * a reader sees either the old bytes or the new ones. Creates missing folders; keeps mode and owner of an existing file; a new one
  * gets mode 0666 less the umask. With `executable`, whoever may read the file may execute it, or nobody may, and the owner may read
- * it. `permissions` are those of a file that does not exist.
+ * it. `permissions` are those of a file that does not exist. Contents too large for memory are those of an open file.
  */
 export function writeFile(
   root: string,
   path: RepoPath,
-  bytes: Uint8Array,
+  contents: Uint8Array | { readonly descriptor: number },
   executable?: boolean,
   permissions?: number,
 ): { status: 'ok'; created: boolean } | FileFailure {
@@ -88,7 +88,8 @@ export function writeFile(
     const file = openSync(temporary, flags, step || permissions !== undefined ? 0o600 : 0o666);
     try {
       try {
-        writeFileSync(file, bytes);
+        for (const bytes of 'descriptor' in contents ? bytesOf(contents.descriptor) : [contents])
+          writeFileSync(file, bytes);
         if (step) takeOwner(file, step.stat);
         const mode = step || permissions === undefined ? (step?.stat ?? fstatSync(file)).mode : permissions;
         fchmodSync(file, permissionsLike(mode, executable));
@@ -103,6 +104,19 @@ export function writeFile(
     return { status: 'ok', created: step === null };
   });
 }
+
+/** From its first byte. */
+function* bytesOf(descriptor: number): Generator<Uint8Array> {
+  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  for (let at = 0; ; ) {
+    const length = readSync(descriptor, buffer, 0, buffer.length, at);
+    if (length === 0) return;
+    yield buffer.subarray(0, length);
+    at += length;
+  }
+}
+
+const CHUNK_BYTES = 2 ** 20;
 
 /** Gives the new file the old one's owner, if permitted. It clears mode bits, which are set afterwards. */
 function takeOwner(file: number, old: Stats): void {

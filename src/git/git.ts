@@ -17,6 +17,8 @@ export interface GitCall {
   readonly env?: Environment;
   /** Bytes for stdin; if absent, stdin is closed. */
   readonly input?: Uint8Array;
+  /** A descriptor for stdout, instead of `GitAnswer.stdout`. */
+  readonly output?: number;
   /** Kills git when it aborts, in addition to the time limit of the work; the call then rejects. For calls over a network. */
   readonly signal?: AbortSignal;
 }
@@ -39,7 +41,7 @@ export async function askGit(call: GitCall): Promise<GitAnswer> {
   const child = spawn('/bin/sh', ['-c', WITHIN_MEMORY, gitProgram(), ...QUIET, ...call.args], {
     cwd: call.cwd,
     env: { ...EMPTY_ENVIRONMENT, ...call.env },
-    stdio: [call.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    stdio: [call.input === undefined ? 'ignore' : 'pipe', call.output ?? 'pipe', 'pipe'],
     detached: isGroup,
   });
   const closed = once(child, 'close');

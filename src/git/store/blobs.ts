@@ -1,7 +1,6 @@
 /** Reads contents back from the shadow repository. */
 
 import type { FileState } from '../../domain/changes/change.ts';
-import { formatNumber } from '../../domain/text/words.ts';
 import { runIn } from '../git.ts';
 import type { ObjectFormat } from './object-store.ts';
 
@@ -52,16 +51,20 @@ function askFor(gitDir: string, batch: string, ids: readonly string[]): Promise<
   return runIn(gitDir, ['cat-file', batch], { input });
 }
 
-/** What a file contained: its bytes, no file at all (a path left out of a sparse checkout), or why that is unknown. */
+/**
+ * What a file contained: its bytes, the id of bytes that are too many for memory, no file at all (a path left out of a sparse
+ * checkout), or why that is unknown.
+ */
 export type KeptContent =
   | { status: 'bytes'; bytes: Buffer }
+  | { status: 'large'; id: string }
   | { status: 'no_file' }
   | { status: 'lost'; why: string };
 
 /** Maximum bytes that are read ahead and kept. */
 const MAX_AHEAD = 64 * 1024 * 1024;
 
-/** Maximum bytes kept of one content: as many as a run may change by default. */
+/** Contents with more bytes are not held in memory. */
 export const MAX_HELD = 256 * 1024 * 1024;
 
 /** Reads the contents of recorded states. */
@@ -89,11 +92,16 @@ export class KeptBlobs {
   /** The bytes as they were in the work tree. For a link: its target. */
   async heldBy({ mode, blob, size, raw }: FileState): Promise<KeptContent> {
     if (mode === '160000') return lost('it is a submodule');
-    if (size > MAX_HELD)
-      return lost(`its content is larger than ${formatNumber(MAX_HELD)} bytes, the most that is put back`);
-    const kept = await this.#read(raw ?? blob, size);
-    if (kept === null)
-      return lost('its content is no longer in any repository, or larger than the run has recorded');
+    const id = raw ?? blob;
+    if (size > MAX_HELD) {
+      const stored = (await sizesOf(this.#shadowDir, [id])).get(id);
+      if (stored === size) return { status: 'large', id };
+      return lost(
+        stored === undefined ? GONE : 'git stores it in another form, and it is too large to convert',
+      );
+    }
+    const kept = await this.#read(id, size);
+    if (kept === null) return lost(`${GONE}, or larger than the run has recorded`);
     if (kept.length === size) return { status: 'bytes', bytes: kept };
     if (size === 0) return { status: 'no_file' };
     // Git drops at most one CR per LF: if as many are missing as there are LFs, every LF had its CR.
@@ -104,6 +112,11 @@ export class KeptBlobs {
         ? 'its content is stored by Git LFS; try git lfs checkout'
         : 'it had line endings of both kinds, and git keeps only one',
     );
+  }
+
+  /** Writes the bytes of a large content to an open file. */
+  async writeTo(descriptor: number, id: string): Promise<void> {
+    await runIn(this.#shadowDir, ['cat-file', 'blob', id], { output: descriptor });
   }
 
   async objectFormat(): Promise<ObjectFormat> {
@@ -117,6 +130,8 @@ export class KeptBlobs {
     return (await readBlobs(this.#shadowDir, [id], () => heldBytes(size))).get(id) ?? null;
   }
 }
+
+const GONE = 'its content is no longer in any repository';
 
 /** What git stores for a file is no larger than the file, except for a Git LFS pointer. */
 function heldBytes(size: number): number {

@@ -2,9 +2,11 @@ import {
   appendFileSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -280,7 +282,7 @@ describe('a tree that moved on since the run', () => {
     const end = await undo(repository, runDir);
     expect([end.exitCode, end.lastLine]).toEqual([
       1,
-      expect.stringMatching(/\[ERR_NOT_RESTORED\]: Not everything could be restored: "d" is a file/),
+      expect.stringMatching(/\[ERR_NOT_RESTORED\]: 0 files restored .* Not restored: d\/a.txt/),
     ]);
     expect(treeOf(repository.root)).toEqual({ d: '644 mine\n', 'b.txt': '644 old\n' });
   });
@@ -329,6 +331,28 @@ test.each([
   const end = await undo(repository, runDir);
   expect(end.lastLine).toBe('patchsmith: done (exit 0): 6 files restored to the state before the run.');
   expect(treeOf(root)).toEqual(before);
+});
+
+testAtNight('contents that are too large for memory are restored, committed and untracked ones', async () => {
+  const repository = await makeRepository({ 'a.txt': 'old\n' });
+  const { root } = repository;
+  const size = 300_000_000;
+  for (const name of ['committed.bin', 'untracked.bin']) {
+    repository.write(name, name);
+    truncateSync(join(root, name), size);
+  }
+  await repository.git('add', 'committed.bin');
+  await repository.git('commit', '--quiet', '--message', 'More');
+  const { runDir } = await scriptedRun({ repository, turns: [command('rm *.bin'), done] });
+  const end = await undo(repository, runDir);
+  expect(end.lastLine).toBe('patchsmith: done (exit 0): 2 files restored to the state before the run.');
+  for (const name of ['committed.bin', 'untracked.bin']) {
+    const bytes = readFileSync(join(root, name));
+    expect(bytes.length).toBe(size);
+    expect(bytes.toString('latin1', 0, name.length)).toBe(name);
+    expect(bytes.subarray(name.length).every((byte) => byte === 0)).toBe(true);
+  }
+  expect(readdirSync(join(runDir, 'shadow.git')).filter((name) => name.startsWith('put-back'))).toEqual([]);
 });
 
 test('a file over a limit that has changed since, or that was moved there, stays', async () => {

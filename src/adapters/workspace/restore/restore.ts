@@ -1,6 +1,8 @@
 /** Restores files of the work tree to earlier states, without following links out of it. */
 
-import { closeSync, mkdirSync, rmdirSync, symlinkSync, unlinkSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { closeSync, mkdirSync, openSync, rmdirSync, symlinkSync, unlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { deletionsFirst, type FileState, type PathChange } from '../../../domain/changes/change.ts';
 import { foldersOf, parseRepoPath, type RepoPath } from '../../../domain/changes/path.ts';
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
@@ -12,7 +14,7 @@ import type { FileStat } from '../../../files/stat.ts';
 import { Breath, checkTime } from '../../../files/time-limit.ts';
 import { lookAt, viewing } from '../../../files/tree-view.ts';
 import { lfsPointer, sha256OfChunks } from '../../../git/lfs-pointer.ts';
-import { KeptBlobs, type KeptContent, MAX_HELD } from '../../../git/store/blobs.ts';
+import { KeptBlobs, MAX_HELD } from '../../../git/store/blobs.ts';
 import { blobId, type ObjectFormat } from '../../../git/store/object-store.ts';
 import { stateOnDisk } from '../../../git/store/state-on-disk.ts';
 import { readRunStart } from '../unwalked/run-start.ts';
@@ -82,6 +84,18 @@ export async function openRestorer({
   const blobs = new KeptBlobs(objectsGitDir);
   const format = await blobs.objectFormat();
   const breath = new Breath();
+  const putLarge = async (id: string, put: (descriptor: number) => FileFailure | null) => {
+    // The disk of the run directory has the room, which that of temporary files may not have.
+    const temporary = join(shadowDir, `put-back-${randomBytes(8).toString('hex')}`);
+    const descriptor = openSync(temporary, 'wx+', 0o600);
+    try {
+      unlinkSync(temporary);
+      await blobs.writeTo(descriptor, id);
+      return put(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  };
   return {
     readAhead: (states) => blobs.readAhead(states),
     async stateAmong(path, states) {
@@ -101,9 +115,12 @@ export async function openRestorer({
       const act = () =>
         guarded(path, async (safe) => {
           const held = state && (await blobs.heldBy(state));
-          return state === null || held === null || held.status === 'no_file'
-            ? remove(root, safe, emptyFolders)
-            : put(root, safe, { ...state, permissions }, held);
+          if (state === null || held === null || held.status === 'no_file')
+            return remove(root, safe, emptyFolders);
+          const how = { ...state, permissions };
+          if (held.status === 'bytes') return put(root, safe, how, held.bytes);
+          if (held.status === 'lost') return fileFailure('not_found', held.why);
+          return putLarge(held.id, (descriptor) => put(root, safe, how, { descriptor }));
         });
       const why = await act();
       return why !== null && closed.open(path, 'write') ? act() : why;
@@ -209,21 +226,21 @@ function put(
   root: string,
   path: RepoPath,
   { mode, permissions }: FileState & { permissions: number | undefined },
-  held: KeptContent,
+  contents: Buffer | { readonly descriptor: number },
 ): FileFailure | null {
-  if (held.status !== 'bytes') return fileFailure('not_found', `${JSON.stringify(path)} cannot be put back.`);
   const isLink = mode === '120000';
   for (const above of foldersOf(path)) if (kindAt(root, above) === 'special') clear(root, above as RepoPath);
   const failure = isLink || kindAt(root, path) !== 'file' ? clear(root, path) : null;
   if (failure) return failure;
   if (kindAt(root, path) === 'folder')
     return fileFailure('path_refused', 'a folder with other files is in its place');
-  if (!isLink) {
-    const written = writeFile(root, path, held.bytes, mode === '100755', permissions);
+  // The target of a link is never that large.
+  if (!isLink || 'descriptor' in contents) {
+    const written = writeFile(root, path, contents, mode === '100755', permissions);
     return written.status === 'failed' ? written : null;
   }
   return inParent(root, path, 'make', ({ folder, name }) => {
-    symlinkSync(held.bytes, below(folder, name));
+    symlinkSync(contents, below(folder, name));
     return null;
   });
 }

@@ -7,7 +7,6 @@ import { sameStat } from '../../../files/stat.ts';
 import { Breath } from '../../../files/time-limit.ts';
 import { TreeView } from '../../../files/tree-view.ts';
 import { isLfsPointer, lfsPointer, sha256OfChunks } from '../../../git/lfs-pointer.ts';
-import { MAX_HELD } from '../../../git/store/blobs.ts';
 import type { ObjectStore } from '../../../git/store/object-store.ts';
 import { CommittedForms } from './committed-forms.ts';
 import type { ContentPlaces, Taken, Wanted } from './parts.ts';
@@ -121,6 +120,6 @@ async function lfsForm(
   const { size } = file.stat;
   if (size <= 1024 && isLfsPointer(readWhole(file))) return null;
   const blob = store.write(lfsPointer(await sha256OfChunks(chunksOf(file)), size), inIndex);
-  const raw = blob === inIndex || size > MAX_HELD ? null : await store.writeStream(chunksOf(file), size);
+  const raw = blob === inIndex ? null : await store.writeStream(chunksOf(file), size);
   return { blob, ...(raw === null ? {} : { raw }) };
 }
