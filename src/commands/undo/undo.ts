@@ -84,7 +84,8 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
     const { objects, objectFormat } = checkout.checkout;
     const gitDir = `${folder.path}/objects.git`;
     const objectsGitDir = openKeptObjects({ shadowDir, objectFormat, objects, gitDir });
-    const kept = keptFiles(root, shadowDir);
+    const isNamed = repo !== null;
+    const kept = keptFiles(root, shadowDir, isNamed);
     if (kept.status === 'failed') return usageError('ERR_RUN_NOT_FOUND', kept.message);
     const store = new ObjectStore(gitDir, objectFormat);
     for (const { bytes } of kept.files) store.write(Buffer.from(bytes, 'base64'), null);
@@ -101,7 +102,7 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
       root,
       kept,
       gone,
-      goneIgnored: goneIgnored(root, shadowDir),
+      goneIgnored: goneIgnored(root, shadowDir, isNamed),
       committed: await committedSince(run, checkout.checkout, env),
       openedNs: began.status === 'ok' && began.start.root === root ? began.start.openedNs : 0n,
       unrecorded,

@@ -58,6 +58,22 @@ describe('small ignored files', () => {
     expect((await undo(repository, runDir)).lastLine).toContain('Nothing to restore.');
   });
 
+  test('are restored where the checkout is now, and larger ones there are named if they changed', async () => {
+    const repository = await withIgnored();
+    repository.write('local/large', Buffer.alloc(1_300_000, 1));
+    repository.write('local/kept-large', Buffer.alloc(1_300_000, 1));
+    const before = treeOf(repository.root);
+    const { runDir } = await runOf(repository, 'git clean -fdxq -e local; echo mine > local/large');
+    const root = `${repository.root}-moved`;
+    renameSync(repository.root, root);
+    const end = await undo({ ...repository, root }, runDir, '--repo', '.');
+    expect([end.exitCode, end.lastLine], end.stderr).toEqual([
+      1,
+      expect.stringMatching(/Not restored: local\/large\.$/),
+    ]);
+    expect({ ...treeOf(root), 'local/large': before['local/large'] }).toEqual(before);
+  });
+
   test('that a run leaves alone are not kept, and stay deleted if a person deletes them', async () => {
     const repository = await withIgnored();
     const { runDir } = await runOf(repository, 'echo b > b.txt');

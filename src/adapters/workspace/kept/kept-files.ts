@@ -98,7 +98,7 @@ export function keepFiles({ root, shadowDir, format }: KeptPlaces, ignored: read
       if (!parseRepoPath(path).ok) continue;
       const found = folder !== undefined || files.length === MAX_FILES ? null : readSmall(view, path);
       if (found === null || found.bytes.length > left) {
-        const { ctimeNs, size } = statOf(view, path);
+        const { ctimeNs, size } = statOf(view, path) ?? { ctimeNs: '', size: 0 };
         unkept.push(
           folder === undefined
             ? { path, ctimeNs, size }
@@ -117,8 +117,9 @@ export function keepFiles({ root, shadowDir, format }: KeptPlaces, ignored: read
 }
 
 /** The ctime changes with every change of a file, and cannot be set. */
-function statOf(view: TreeView, path: string): { ctimeNs: string; size: number } {
+function statOf(view: TreeView, path: string): { ctimeNs: string; size: number } | null {
   const look = view.lookAt(path);
+  if (look.status === 'absent') return null;
   return look.status === 'seen'
     ? { ctimeNs: look.stat.ctimeNs.toString(), size: look.stat.size }
     : { ctimeNs: '', size: 0 };
@@ -239,27 +240,36 @@ function known(now: StateOnDisk): FileState | null | undefined {
   return now.status === 'none' ? null : undefined;
 }
 
-/** What was kept of this work tree; `unkept` are those that have changed. Anyone may have written it. */
-export function keptFiles(root: string, shadowDir: string): ({ status: 'ok' } & KeptFiles) | Failed {
+/**
+ * What was kept of this work tree; `unkept` are those that have changed. Anyone may have written it. `isNamed`: a person says that
+ * this is the work tree, which has moved or is a copy; no file of it has the same ctime then.
+ */
+export function keptFiles(
+  root: string,
+  shadowDir: string,
+  isNamed = false,
+): ({ status: 'ok' } & KeptFiles) | Failed {
   const file = fileOf(shadowDir);
   const found = readRegularFile(file, MAX_JSON_BYTES);
   if (found.status === 'failed') return found.missing ? NOTHING : failed(sentence(`${file} ${found.why}`));
   const kept = KeptDocument.safeParse(jsonOrUndefined(found.bytes.toString('utf8')));
   if (!kept.success) return failed(`${file} is damaged. Remove it to undo the run without it.`);
-  if (kept.data.root !== root) return NOTHING;
+  const isHere = kept.data.root === root;
+  if (!isHere && !isNamed) return NOTHING;
   const { unkept, ...others } = kept.data;
-  return viewing(root, (view) => ({
-    status: 'ok',
-    ...others,
-    unkept: unkept.filter(({ path, ctimeNs }) =>
-      ctimeNs === null ? view.lookAt(path).status === 'absent' : statOf(view, path).ctimeNs !== ctimeNs,
-    ),
-  }));
+  return viewing(root, (view) => {
+    const hasChanged = ({ path, ctimeNs, size }: KeptDocument['unkept'][number]) => {
+      const now = statOf(view, path);
+      if (ctimeNs === null || now === null) return now === null;
+      return isHere ? now.ctimeNs !== ctimeNs : size !== null && now.size !== size;
+    };
+    return { status: 'ok', ...others, unkept: unkept.filter(hasChanged) };
+  });
 }
 
 /** Ignored files and folders that were there before the run, and are gone. */
-export function goneIgnored(root: string, shadowDir: string): GonePath[] {
-  const kept = keptFiles(root, shadowDir);
+export function goneIgnored(root: string, shadowDir: string, isNamed = false): GonePath[] {
+  const kept = keptFiles(root, shadowDir, isNamed);
   if (kept.status === 'failed') return [];
   const all: GonePath[] = [
     ...kept.files.map(({ path }) => ({ path, lost: null })),
