@@ -81,7 +81,7 @@ export async function findLastRun({ cwd, env }: From): Promise<FoundRun> {
     if (last === null || start.at > last.at) last = { id, at: start.at, found };
   }
   if (last !== null) return last.found;
-  return failed(`There is no run of ${root} in ${folders.join(', ')}. ${NAME_IT}`);
+  return failed(`No run in ${folders.join(', ')} has begun to work in ${root}. ${NAME_IT}`);
 }
 
 /** `20261122-170352` of `20261122-170352-c5ef0f`. */

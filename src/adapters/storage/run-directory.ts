@@ -164,7 +164,8 @@ export function newPlaceOf(places: readonly string[]): string | undefined {
   return places.find(isWritable) ?? places[0];
 }
 
-function isWritable(place: string): boolean {
+/** Whether a folder can be written or made there. */
+export function isWritable(place: string): boolean {
   if (!existsSync(place)) return place !== dirname(place) && isWritable(dirname(place));
   try {
     accessSync(place, constants.W_OK | constants.X_OK);

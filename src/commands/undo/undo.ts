@@ -254,7 +254,10 @@ function tellWhatStays(
   const judgedAs = (wanted: Judged['status']) =>
     judged.flatMap(({ step: { path }, status }) => (status === wanted ? [path] : []));
   stays('git ignores them and they have changed since the run', judgedAs('left'));
-  stays('they were committed since (git revert takes a commit back)', judgedAs('committed'));
+  const earlier = result?.uncommittedPatch
+    ? `, and ${result.uncommittedPatch.path} has your work from before`
+    : '';
+  stays(`they were committed since (git revert takes a commit back${earlier})`, judgedAs('committed'));
   stays('git ignored them when the run began and their contents were not stored', unknown);
   stays('something else changed them', foreign);
 }

@@ -112,7 +112,7 @@ export const DURING_AND_AFTER = {
   'Past runs': {
     usage_error: {
       ERR_RUN_DIRECTORY:
-        'The run directory holds a run, is in the work tree, or is not writable. Choose another with `--run-dir`.',
+        'The run directory holds a run, is in the work tree, or is not writable. Choose another with `--run-dir`; to `resume`, copy it.',
       ERR_RUN_DIRECTORY_IN_TREE: 'The run directory is in the work tree of the run. Move it out.',
       ERR_RUN_NOT_FOUND:
         'There is no such run, or its directory cannot be used. `patchsmith runs` lists your runs.',

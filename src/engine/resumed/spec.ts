@@ -2,7 +2,7 @@
 
 import { rmSync } from 'node:fs';
 import { reopenJournal } from '../../adapters/sinks/journal.ts';
-import { clearScratch } from '../../adapters/storage/run-directory.ts';
+import { clearScratch, isWritable } from '../../adapters/storage/run-directory.ts';
 import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import { beginReopening, type ReopenedWorkspace } from '../../adapters/workspace/reopen.ts';
 import { writtenPaths } from '../../agent/interrupted-calls.ts';
@@ -64,6 +64,10 @@ async function locate(resuming: Resuming): Promise<Located | Stopped> {
   if (isWithin(directory.path, checkout.root)) {
     const what = `The run directory ${directory.path} lies in the work tree ${checkout.root}`;
     return stopped(usageError('ERR_RUN_DIRECTORY_IN_TREE', `${what}. Move it out.`));
+  }
+  if (!isWritable(directory.path)) {
+    const what = `The run directory ${directory.path} is not writable`;
+    return stopped(usageError('ERR_RUN_DIRECTORY', `${what}. Resume a copy of it.`));
   }
   const busy = await session.takeWorkTree(checkout);
   if (busy !== null) return stopped(usageError('ERR_WORK_TREE_BUSY', busy));

@@ -373,6 +373,7 @@ test('a file over a limit that has changed since, or that was moved there, stays
 test('what a person commits during a run and after it is said, and undo leaves it', async () => {
   const repository = await makeRepository({ 'a.txt': 'old\n', 'b.txt': 'old\n', 'gone.txt': 'x\n' });
   const { root, git } = repository;
+  repository.write('b.txt', 'my work\n');
   const { result, runDir, stderr } = await scriptedRun({
     repository,
     turns: [
@@ -395,11 +396,11 @@ test('what a person commits during a run and after it is said, and undo leaves i
   expect(result.changedFiles.map(({ path }) => path)).toEqual(['a.txt', 'b.txt', 'gone.txt']);
   const end = await undo(repository, runDir);
   expect(end.stderr).toContain(
-    'Left as they are, because they were committed since (git revert takes a commit back): a.txt, gone.txt.',
+    `Left as they are, because they were committed since (git revert takes a commit back, and ${runDir}/uncommitted.patch has your work from before): a.txt, gone.txt.`,
   );
   expect(end.lastLine).toBe('patchsmith: done (exit 0): 1 file restored to the state before the run.');
-  expect(treeOf(root)).toEqual({ 'a.txt': '644 new\n', 'b.txt': '644 old\n' });
-  expect(await git('status', '--porcelain')).toBe('');
+  expect(treeOf(root)).toEqual({ 'a.txt': '644 new\n', 'b.txt': '644 my work\n' });
+  expect(await git('status', '--porcelain')).toBe(' M b.txt');
 });
 
 test('ignored files that file tools made are removed unless they have changed, and what they replaced is restored', async () => {
@@ -495,6 +496,6 @@ test('a folder that is not a run is named', async () => {
     /^patchsmith: usage_error \(exit 2\) \[ERR_RUN_NOT_FOUND\]: There is no run "no-such-run" \(looked in /,
   );
   expect((await runCli(['undo'], { cwd: repository.root })).lastLine).toContain(
-    `usage_error (exit 2) [ERR_RUN_NOT_FOUND]: There is no run of ${repository.root} in `,
+    `usage_error (exit 2) [ERR_RUN_NOT_FOUND]: No run in `,
   );
 });

@@ -71,6 +71,24 @@ describe('a run that has reached a limit', () => {
     expect(readFileSync(join(run.runDir, 'result.json'), 'utf8')).toBe(before);
   });
 
+  test('and whose run directory cannot be written is refused before anything else happens', async () => {
+    const run = await cutRun(FILES, [edit, write, done], ['--max-iterations', '1']);
+    const readOnly = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"';
+    const resume = [process.execPath, CLI, 'resume', run.runDir, '--max-iterations', '9', '--sandbox', 'off'];
+    const { PATH = '' } = process.env;
+    const { exitCode, stderr } = await execa(
+      'unshare',
+      ['--map-root-user', '--mount', 'sh', '-c', readOnly, run.runDir, ...resume],
+      { cwd: run.root, extendEnv: false, env: { PATH, ANTHROPIC_API_KEY: KEY }, reject: false },
+    );
+    expect([exitCode, stderr]).toEqual([
+      2,
+      expect.stringContaining(
+        `[ERR_RUN_DIRECTORY]: The run directory ${run.runDir} is not writable. Resume a copy of it.`,
+      ),
+    ]);
+  });
+
   test('and is stopped again before it continues says nothing of what it has changed, and can be resumed', async () => {
     const run = await cutRun(FILES, [edit, write, done], ['--max-iterations', '2']);
     const today = ['--max-iterations', '9'];

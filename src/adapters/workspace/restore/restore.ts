@@ -5,6 +5,7 @@ import { closeSync, mkdirSync, openSync, rmdirSync, symlinkSync, unlinkSync } fr
 import { join } from 'node:path';
 import { deletionsFirst, type FileState, type PathChange } from '../../../domain/changes/change.ts';
 import { foldersOf, parseRepoPath, type RepoPath } from '../../../domain/changes/path.ts';
+import { CutShort } from '../../../domain/errors/thrown.ts';
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import { type FileFailure, fileFailure, hasCode } from '../../../files/failures.ts';
 import { below, inParent, openNamedPlace, type Place } from '../../../files/nofollow.ts';
@@ -87,13 +88,20 @@ export async function openRestorer({
   const putLarge = async (id: string, put: (descriptor: number) => FileFailure | null) => {
     // The disk of the run directory has the room, which that of temporary files may not have.
     const temporary = join(shadowDir, `put-back-${randomBytes(8).toString('hex')}`);
-    const descriptor = openSync(temporary, 'wx+', 0o600);
+    let descriptor: number | null = null;
     try {
+      descriptor = openSync(temporary, 'wx+', 0o600);
       unlinkSync(temporary);
       await blobs.writeTo(descriptor, id);
       return put(descriptor);
+    } catch (error) {
+      if (error instanceof CutShort) throw error;
+      return fileFailure(
+        'crashed',
+        `its content cannot be written out: ${error instanceof Error ? error.message : String(error)}`,
+      );
     } finally {
-      closeSync(descriptor);
+      if (descriptor !== null) closeSync(descriptor);
     }
   };
   return {
