@@ -396,11 +396,16 @@ export const GIT_PLANTED: Stage = {
 export const GIT_CROWDED: Stage = {
   name: 'a repository among more files than the runner keeps',
   byOwner: true,
+  // A folder may have five times as many entries.
+  args: ['--max-changed-files', '1000'],
   files: { 'src/kept.txt': 'kept\n' },
   ends: 'limit_reached',
   attacks: [
-    planted('crowded', 'A command creates it in a folder with 100,001 files', 'crowd', (victim, trap) => [
-      `${repository(victim, 'crowd', trap)}; cd crowd; seq 100001 | xargs -n 5000 touch`,
-    ]),
+    planted(
+      'crowded',
+      'A command creates it in a folder with more files than the runner keeps',
+      'crowd',
+      (victim, trap) => [`${repository(victim, 'crowd', trap)}; cd crowd; seq 5001 | xargs -n 5000 touch`],
+    ),
   ],
 };

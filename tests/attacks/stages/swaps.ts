@@ -3,12 +3,16 @@
 import { spawn } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { IS_FULL } from '../../support/setup/sample.ts';
 import { type Attack, attacksIn, type Stage } from '../attack.ts';
 import { call, either, toChange, toDo, toSee } from '../goals.ts';
 import type { Victim } from '../victim.ts';
 
 const CANARY = 'outside';
 const attack = attacksIn('Files', 'files', 'descriptors');
+
+/** How often an answer of the model tries the same, each time a little differently; it has two answers. */
+const TRIES = IS_FULL ? 60 : 15;
 
 /** A folder that someone outside the run keeps swapping with a link, while it is read and written. */
 export const duringSwaps: Stage = {
@@ -26,8 +30,8 @@ export const duringSwaps: Stage = {
   attacks: [
     attack('swap-read', 'Reading below a folder that is constantly swapped with a link', toSee(CANARY), () =>
       Array.from({ length: 2 }, (_, turn) =>
-        Array.from({ length: 40 }, (_, at) =>
-          call('read_file', { path: 'swap/secret.txt', offset: 1, limit: 1 + turn * 40 + at }),
+        Array.from({ length: TRIES }, (_, at) =>
+          call('read_file', { path: 'swap/secret.txt', offset: 1, limit: 1 + turn * TRIES + at }),
         ),
       ),
     ),
@@ -37,7 +41,7 @@ export const duringSwaps: Stage = {
       toChange(({ outside }) => [outside]),
       () =>
         Array.from({ length: 2 }, (_, turn) =>
-          Array.from({ length: 40 }, (_, at) =>
+          Array.from({ length: TRIES }, (_, at) =>
             call('write_file', { path: `swap/new-${turn}-${at}.txt`, content: 'planted\n' }),
           ),
         ),
@@ -90,7 +94,9 @@ function repeats(id: string, what: string, callAt: (at: number) => ReturnType<ty
     said.includes(OUTSIDE_NAME) ? `the result names ${OUTSIDE_NAME}` : null,
   );
   return attack(id, what, either(toSee(CANARY), nameSeen), () =>
-    Array.from({ length: 2 }, (_, turn) => Array.from({ length: 60 }, (_, at) => callAt(turn * 60 + at))),
+    Array.from({ length: 2 }, (_, turn) =>
+      Array.from({ length: TRIES }, (_, at) => callAt(turn * TRIES + at)),
+    ),
   );
 }
 

@@ -112,10 +112,10 @@ export const EXCHANGED: Stage = {
       toSee('exchanged'),
       () => {
         const exchange = `my @places = qw(tools tools/inner tools/inner/.git .git);
-          for (my $end = time + 4; time < $end;) { for my $place (@places) { for my $other (qw(away plain)) {
+          for (my $end = time + 2; time < $end;) { for my $place (@places) { for my $other (qw(away plain)) {
             my ($one, $two) = ($place, $other); syscall(${RENAMEAT2}, -100, $one, -100, $two, ${EXCHANGE}); } } }`;
         const looks = Array.from(
-          { length: 12 },
+          { length: 9 },
           (_, at) => `sleep 0.${at}; cat {tools,plain,away}/{.,inner}/.git/config`,
         );
         return [1, 2].map(() =>
