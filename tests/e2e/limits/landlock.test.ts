@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { makeRepository, type Repository, removeFolders, separated } from '../../support/files/repository.ts';
 import { oddSeconds, processesWith } from '../../support/machine/processes.ts';
@@ -164,4 +164,24 @@ test('a git dir in the work tree and --sandbox-level refuse it, with what to do'
   expect(refused.result.reason).toContain(`git -C ${inside.root} init --separate-git-dir`);
   const asked = await run(await separated({ 'a.txt': 'a\n' }), '--sandbox-level', 'namespaces-lite');
   expect([asked.exitCode, asked.result.errorCode]).toEqual([10, 'ERR_SANDBOX_UNAVAILABLE']);
+});
+
+test('a `.git` file that a command has moved with its folder is removed, whatever it says by then', async () => {
+  const repository = await separated({ 'a.txt': 'a\n' });
+  const place = (name: string) => join(repository.root, name);
+  const gitDir = join(dirname(repository.root), 'part.git');
+  await repository.git('init', '--quiet', '--separate-git-dir', gitDir, 'part');
+  const { result } = await runThere({
+    repository,
+    turns: [
+      bash('mkdir deep && mv part deep/part && echo "gitdir: /nowhere" > deep/part/.git'),
+      { text: 'Done.' },
+    ],
+  });
+  expect([existsSync(place('deep/part')), existsSync(place('deep/part/.git'))], result.reason ?? '').toEqual([
+    true,
+    false,
+  ]);
+  expect(result.warnings).toContainEqual(expect.stringMatching(/WARN_GIT_DIR_REMOVED.*deep\/part\/\.git/));
+  expect(existsSync(gitDir)).toBe(true);
 });

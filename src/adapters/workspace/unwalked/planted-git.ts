@@ -1,6 +1,6 @@
 /**
  * Git dirs that commands create in the work tree. The user's own git would obey what they contain (hooks, filters, a file
- * system monitor), so any that did not exist when the run began is removed; the files beside it are ordinary files. One of the
+ * system monitor), so any that did not exist when the run began is removed; the files beside it are ordinary files. A folder of the
  * user's that a command moved or copied away stays: removing it could destroy the only copy of someone's commits.
  */
 
@@ -90,6 +90,8 @@ export class PlantedGit {
       const displaced = this.#displaced(view);
       const lost = lostAmong(displaced, [...unknown, ...repositories], view);
       return unknown.map((path) => {
+        // A file or a link only names a git dir: no commits are lost with it, and a command may have changed what it names.
+        if (view.stat(path)?.isDirectory() === false) return { is: 'new', path };
         const from = displaced.get(inodeAt(view, path));
         if (from !== undefined) return { is: 'moved', path, from };
         return lost === null ? { is: 'new', path } : { is: 'perhaps_copied', path, from: lost };
