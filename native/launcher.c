@@ -11,10 +11,12 @@
  * command is left.
  *
  * Four processes, in two Landlock domains, one in the other:
- *   launcher   outer domain   starts the others, reaps whatever becomes an orphan, and kills everything in its domain
+ *   launcher   outer domain   starts the others, and kills everything in its domain
  *   guard      outer domain   waits for nothing but the launcher's end, and then does the same in its place
  *   broker     outer domain   makes sockets on behalf of the command, and starts a helper for each that is connected
  *   command    inner domain   with a system call filter
+ * The command is a child of the broker, and whatever becomes an orphan, too: where Yama is in force (`ptrace_scope` 1, as on Ubuntu),
+ * only an ancestor may read the memory of a process.
  *
  * Each wall is one function; its comment says what it stops.
  */
@@ -594,11 +596,10 @@ static int install_broker_filter(void) {
  * A socket of the command that has not been used yet. The broker has the same socket, and can connect it to an address that the
  * command cannot change any more. It lets go of it as soon as it is used: a connection that somebody else has open is not closed.
  */
-struct held { uint64_t inode, asked; int socket, helper; };
-enum { MOST_HELD = 256, MOST_HELPERS = 512, MOST_LISTENERS = 4096 };
+struct held { uint64_t inode, asked; int socket, family, helper; };
+enum { MOST_HELD = 256, MOST_LISTENERS = 4096 };
 static struct held held[MOST_HELD];
 static unsigned next_held;
-static int helper_count;
 /* The sockets on which the command listens, by inode. Helpers see those that are added later. */
 static struct { uint64_t inodes[MOST_LISTENERS]; unsigned count; } *listeners;
 
@@ -655,6 +656,9 @@ static void make_socket(int notify, const struct seccomp_notif *asked) {
   enum { UNIX = 1, NONBLOCK = O_NONBLOCK, CLOEXEC = O_CLOEXEC };
   int family = asked->data.args[0], type = asked->data.args[1], protocol = asked->data.args[2];
   if (type & ~(0xf | NONBLOCK | CLOEXEC)) return answer_with(notify, asked->id, -EINVAL, 0);
+  struct held *place = NULL;
+  for (int i = 0; i < MOST_HELD && (place == NULL || place->helper); i++) place = &held[next_held++ % MOST_HELD];
+  if (place->helper) return answer_with(notify, asked->id, -ENFILE, 0);
   long made = sys(socket, family, type | CLOEXEC, protocol);
   if (made < 0) return answer_with(notify, asked->id, made, 0);
   if (family != UNIX) {
@@ -672,9 +676,8 @@ static void make_socket(int notify, const struct seccomp_notif *asked) {
     sys(close, made);
     return answer_with(notify, asked->id, given, 0);
   }
-  struct held *place = &held[next_held++ % MOST_HELD];
   let_go(place);
-  *place = (struct held){seen.stx_ino, 0, made, 0};
+  *place = (struct held){seen.stx_ino, 0, made, family, 0};
 }
 
 static int is_listener(uint64_t inode) {
@@ -964,19 +967,27 @@ static long connect_served(int socket, uint8_t *address, int size, int served) {
   return -ECONNREFUSED;
 }
 
+/* An address that the command gives, with room for a NUL. */
+enum { MOST_ADDRESS = 128 };
+
+static long read_address(const struct seccomp_notif *asked, uint8_t *address) {
+  int size = asked->data.args[2];
+  if (size < 2 || size > MOST_ADDRESS) return -EINVAL;
+  return read_memory(asked->pid, asked->data.args[1], address, size);
+}
+
 /* Connects a socket of the command, and answers. Returns whether the socket is used now. */
-static int help(int notify, const struct seccomp_notif *asked, int socket) {
-  uint8_t address[128 + 1] = {0};
+static int help(int notify, const struct seccomp_notif *asked, int socket, uint8_t *address) {
   int size = asked->data.args[2], served;
   uint16_t family, port;
-  long result = size < 2 || size > 128 ? -EINVAL : read_memory(asked->pid, asked->data.args[1], address, size);
-  if (!is_waiting(notify, asked->id)) return 0;
+  long result;
   memcpy(&family, address, 2);
   start_ticks();
-  if (result == 0 && family == 1) {
+  if (family == 1) {
     result = check_unix(asked->pid, address, &size);
+    if (result == 0 && !is_waiting(notify, asked->id)) return 0;
     if (result == 0) result = connect_unix(notify, asked->id, socket, address, size);
-  } else if (result == 0) {
+  } else {
     result = family == 2 || family == 10 ? check_internet(address, size, &port, &served) : -EAFNOSUPPORT;
     if (result == 0)
       result = served < 0 ? connect_own(notify, asked->id, socket, address, size, port) : connect_served(socket, address, size, served);
@@ -994,24 +1005,28 @@ static void connect_socket(int notify, const struct seccomp_notif *asked) {
   uint8_t peer[128];
   uint32_t size = sizeof peer;
   if (one->helper) return answer_with(notify, asked->id, sys(getpeername, one->socket, peer, &size) < 0 ? -EALREADY : -EISCONN, 0);
-  long broker = sys(getpid), helper = helper_count < MOST_HELPERS ? start_process() : -EAGAIN;
+  uint8_t address[MOST_ADDRESS + 1] = {0};
+  long unread = read_address(asked, address);
+  if (!is_waiting(notify, asked->id)) return;
+  if (unread) return answer_with(notify, asked->id, unread, 0);
+  long broker = sys(getpid), helper = start_process();
   if (helper == 0) {
     sys(prctl, PR_SET_PDEATHSIG, 9);
     if (sys(getppid) != broker) sys(exit_group, 1);
     for (int i = 0; i < MOST_HELD; i++)
       if (&held[i] != one) let_go(&held[i]);
-    sys(exit_group, !help(notify, asked, one->socket));
+    sys(exit_group, !help(notify, asked, one->socket, address));
   }
   if (helper < 0) return answer_with(notify, asked->id, -EAGAIN, 0);
   one->helper = helper;
   one->asked = asked->id;
-  helper_count++;
 }
 
 /* A socket that could not be connected may be tried again. Of two answers, the first counts. */
-static void reap_helpers(int notify) {
+static void reap(int notify, long command) {
   int status;
-  for (long pid; (pid = sys(wait4, -1, &status, 1 /* WNOHANG */, 0)) > 0; helper_count--) {
+  for (long pid; (pid = sys(wait4, -1, &status, 1 /* WNOHANG */, 0)) > 0;) {
+    if (pid == command) sys(exit_group, status & 0x7f ? 128 + (status & 0x7f) : status >> 8 & 0xff);
     for (int i = 0; i < MOST_HELD; i++) {
       if (held[i].helper != pid) continue;
       held[i].helper = 0;
@@ -1021,18 +1036,63 @@ static void reap_helpers(int notify) {
   }
 }
 
-/* The command names the socket itself: it is bound to the loopback interface, and files are left to the inner domain. */
-static void bind_socket(int notify, const struct seccomp_notif *asked) {
-  let_go(find_held(inode_of(asked->pid, asked->data.args[0])));
-  answer_with(notify, asked->id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
+static int port_of(int socket) {
+  struct sockaddr_in6 own = {0};
+  uint32_t size = sizeof own;
+  sys(getsockname, socket, &own, &size);
+  return own.sin6_family == 2 || own.sin6_family == 10 ? swapped(own.sin6_port) : 0;
 }
 
-/* From now on the command may connect to it. Every socket that it has is one that the broker has made. */
+/*
+ * The command may have closed a socket that is still held here. So where an address is in use, what is held for its port is let go of.
+ * Files and devices are left to the inner domain: what is bound there in place of this socket is none that may listen.
+ */
+static void bind_socket(int notify, const struct seccomp_notif *asked) {
+  struct held *one = find_held(inode_of(asked->pid, asked->data.args[0]));
+  if (one == NULL || one->family == 1) return answer_with(notify, asked->id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
+  uint8_t address[MOST_ADDRESS + 1] = {0};
+  long result = read_address(asked, address);
+  if (!is_waiting(notify, asked->id)) return;
+  if (result == 0) result = sys(bind, one->socket, address, asked->data.args[2]);
+  if (result == -EADDRINUSE) {
+    uint16_t port;
+    memcpy(&port, address + 2, 2);
+    for (int i = 0; i < MOST_HELD && port; i++)
+      if (&held[i] != one && held[i].inode && !held[i].helper && port_of(held[i].socket) == swapped(port)) let_go(&held[i]);
+    result = sys(bind, one->socket, address, asked->data.args[2]);
+  }
+  answer_with(notify, asked->id, result, 0);
+}
+
+/* Whether another program listens on the port of a socket, at whatever address. */
+static int is_taken(int socket) {
+  int port = port_of(socket);
+  return port && own_listeners(port) == NOT_OURS;
+}
+
+/*
+ * The broker listens itself, so that no other socket takes the place of the one that it has looked at. From now on the command may
+ * connect to it. Stops a command that listens beside a service of the machine, at ::1 where that has 127.0.0.1, and gets what others
+ * send to `localhost`.
+ */
 static void listen_on(int notify, const struct seccomp_notif *asked) {
   uint64_t inode = inode_of(asked->pid, asked->data.args[0]);
-  if (is_waiting(notify, asked->id) && inode && !is_listener(inode)) listeners->inodes[listeners->count++ % MOST_LISTENERS] = inode;
-  let_go(find_held(inode));
-  answer_with(notify, asked->id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
+  struct held *one = find_held(inode);
+  if (!is_waiting(notify, asked->id)) return;
+  /* A second time, it changes nothing. */
+  if (one == NULL) return answer_with(notify, asked->id, inode && is_listener(inode) ? 0 : -EOPNOTSUPP, 0);
+  long result = is_taken(one->socket) ? -EADDRINUSE : 0;
+  if (result == 0) {
+    listeners->inodes[listeners->count++ % MOST_LISTENERS] = inode;
+    result = sys(listen, one->socket, asked->data.args[1]);
+    /* Without a port, it has got one only now. */
+    if (result == 0 && is_taken(one->socket)) {
+      sys(shutdown, one->socket, 2);
+      result = -EADDRINUSE;
+    }
+    let_go(one);
+  }
+  answer_with(notify, asked->id, result, 0);
 }
 
 static int receive_descriptor(int socket) {
@@ -1044,9 +1104,12 @@ static int receive_descriptor(int socket) {
   return got == 1 && rights.size == 20 ? rights.fd : -1;
 }
 
-static void be_broker(int asked_on, int reaped) {
+/* It ends with the command, and with its code. */
+static void be_broker(int asked_on, int reaped, long command) {
   int notify = receive_descriptor(asked_on);
   sys(close, asked_on);
+  /* What was stderr is closed, and its number may be that of a socket. */
+  report_to = -1;
   listeners = (void *)must(sys(mmap, NULL, sizeof *listeners, 3 /* read, write */, 0x21 /* shared, anonymous */, -1, 0), "mmap");
   struct poll polled[3] = {{notify, IN, 0}, {reaped, IN, 0}, {orders.port_count ? CHANNEL : -1, IN, 0}};
   for (;;) {
@@ -1054,7 +1117,7 @@ static void be_broker(int asked_on, int reaped) {
     if (wait_for(polled, 3, -1) < 0) continue;
     if (polled[1].revents) {
       sys(read, reaped, ignored, sizeof ignored);
-      reap_helpers(notify);
+      reap(notify, command);
     }
     /* The runner confirms what it gets. */
     if (polled[2].revents && sys(read, CHANNEL, ignored, sizeof ignored) <= 0) polled[2].fd = -1;
@@ -1220,8 +1283,7 @@ static int launch(char **argv, char **envp) {
   uint64_t all = ~0ULL, children = 1 << 16;
   sys(rt_sigprocmask, 2 /* SIG_SETMASK */, &all, NULL, 8);
   int reaped = must(sys(signalfd4, -1, &children, 8, O_CLOEXEC | O_NONBLOCK), "signalfd4");
-  int asking[2], alive[2], failures[2];
-  must(sys(socketpair, 1, 1 | O_CLOEXEC, 0, asking), "socketpair");
+  int alive[2], failures[2];
   must(sys(pipe2, alive, O_CLOEXEC), "pipe2");
 
   long guard = must(start_process(), "clone");
@@ -1229,26 +1291,27 @@ static int launch(char **argv, char **envp) {
     for (int fd = 0; fd <= CHANNEL; fd++)
       if (fd != ORDERS) sys(close, fd);
     sys(close, alive[1]);
-    sys(close, asking[0]);
-    sys(close, asking[1]);
     be_guard(alive[0], root);
   }
   sys(close, alive[0]);
-  long broker = must(start_process(), "clone");
-  if (broker == 0) {
-    for (int fd = 0; fd < CHANNEL; fd++) sys(close, fd);
-    sys(close, alive[1]);
-    sys(close, asking[1]);
-    be_broker(asking[0], reaped);
-  }
   /* Only now: once the command has begun, nobody else may have the other end. */
   must(sys(pipe2, failures, O_CLOEXEC), "pipe2");
-  long command = must(start_process(), "clone");
-  if (command == 0) be_command(argv, envp, places, root, asking[1], failures[1]);
+  long broker = must(start_process(), "clone");
+  if (broker == 0) {
+    int asking[2];
+    must(sys(socketpair, 1, 1 | O_CLOEXEC, 0, asking), "socketpair");
+    must(sys(prctl, PR_SET_CHILD_SUBREAPER, 1), "subreaper");
+    sys(close, alive[1]);
+    long command = must(start_process(), "clone");
+    if (command == 0) be_command(argv, envp, places, root, asking[1], failures[1]);
+    for (int fd = 0; fd < CHANNEL; fd++) sys(close, fd);
+    sys(close, asking[1]);
+    sys(close, failures[1]);
+    for (int i = 0; i < orders.rule_count; i++) sys(close, places[i]);
+    be_broker(asking[0], reaped, command);
+  }
   sys(close, 0);
   sys(close, 1);
-  sys(close, asking[0]);
-  sys(close, asking[1]);
   sys(close, failures[1]);
   if (orders.port_count) sys(close, CHANNEL);
   for (int i = 0; i < orders.rule_count; i++) sys(close, places[i]);
@@ -1272,12 +1335,12 @@ static int launch(char **argv, char **envp) {
     int status;
     long pid;
     while ((pid = sys(wait4, -1, &status, 1 /* WNOHANG */, 0)) > 0) {
-      if (pid == broker || pid == guard) {
+      if (pid == broker && !(status & 0x7f)) code = status >> 8 & 0xff;
+      else if (pid == broker || pid == guard) {
         static const char ended[] = "launcher: its broker or guard ended\n";
         sys(write, 2, ended, sizeof ended - 1);
         code = 125;
       }
-      if (pid == command) code = status & 0x7f ? 128 + (status & 0x7f) : status >> 8 & 0xff;
       if (code >= 0) break;
     }
   }

@@ -8,8 +8,8 @@ import { orMissing } from './host-files.ts';
 
 /** SHA-256 of what that script makes. */
 const HASHES: Readonly<Record<FilteredArch, string>> = {
-  x64: 'e338cfd32722eff5a5417c229f20b3d7f68410e60b6be9124afca1d4de760e5c',
-  arm64: '09720f70fea958db9c7f9f2b836dcba375c669375ca3e600f5a7250a76219e4b',
+  x64: '50a08c4ebef1924670f3dd0bacc3291f4641d9f64557a5f38be2d57f6da7839b',
+  arm64: 'ca6a2d2697bf8129660ba4925879de1ab87026e82f72b10a8208d5df35d52992',
 };
 
 /** Beside the bundle, and where the sources have it. */

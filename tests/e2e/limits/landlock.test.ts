@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { makeRepository, type Repository, removeFolders, separated } from '../../support/files/repository.ts';
@@ -142,6 +142,55 @@ test('a connection that waits for a listener of the command reaches no other tha
   outside.close();
   expect([result.sandbox, reached]).toEqual(['landlock', 0]);
 });
+
+test('nothing of the command listens beside a service of the machine, where `localhost` may lead', async () => {
+  const service = createServer().listen(0, '127.0.0.1');
+  await once(service, 'listening');
+  const { port } = service.address() as AddressInfo;
+  const listens = `for (const [host, port] of [['::1', ${port}], ['127.0.0.2', ${port}], ['::', ${port}], ['::1', 0]])
+    require('net').createServer().on('error', (error) => console.log(host, error.code)).listen(port, host, function () { console.log(host, 'listens'); this.close() })`;
+  const run = await runThere({
+    repository: await separated({ 'a.txt': 'a\n', 'listen.js': listens }),
+    turns: [bash('node listen.js'), { text: 'Done.' }],
+  });
+  service.close();
+  const said = run.events.flatMap((event) => (event.type === 'tool.completed' ? [event.outcome.text] : []));
+  const lines = said
+    .join()
+    .split('\n')
+    .filter((line) => /^(::|127)/.test(line))
+    .sort();
+  expect(lines).toEqual(['127.0.0.2 EADDRINUSE', '::1 EADDRINUSE', '::1 listens', ':: EADDRINUSE'].sort());
+});
+
+test('the broker is an ancestor of all that the command starts: only such a one may read its memory under Yama', async () => {
+  const repository = await separated({ 'a.txt': 'a\n' });
+  const seconds = oddSeconds();
+  await runThere({
+    repository,
+    turns: [bash(`(setsid sleep ${seconds} &); sleep ${seconds}`)],
+    during: async ({ pid }) => {
+      const sleeps = () => processesWith(seconds).filter((one) => commandLine(one).startsWith('sleep'));
+      await until('it sleeps twice', () => sleeps().length === 2);
+      const brokers = sleeps().map((one) => ancestors(one, pid).filter(hasListener));
+      expect(brokers).toEqual([[expect.any(Number)], brokers[0]]);
+      process.kill(pid, 'SIGTERM');
+    },
+  });
+});
+
+const commandLine = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+
+function ancestors(pid: number, upTo: number): number[] {
+  const parent = Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+  return parent === upTo ? [] : [parent, ...ancestors(parent, upTo)];
+}
+
+function hasListener(pid: number): boolean {
+  return readdirSync(`/proc/${pid}/fd`).some((fd) =>
+    readlinkSync(`/proc/${pid}/fd/${fd}`).includes('seccomp notify'),
+  );
+}
 
 test('after the commands of the refusal it works, with a submodule that has its git dir there, too', async () => {
   const [repository, other] = [await makeRepository({ 'a.txt': 'a\n' }), await makeRepository({})];

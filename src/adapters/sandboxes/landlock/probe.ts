@@ -46,6 +46,7 @@ export async function proveLandlock(
     [ "$filtered$unprivileged" = ${filters + 2}1 ] || fail 'the system call filter is missing'
     case "$BASH_PROGRAM" in
       *bash)
+        read -r scope 2> /dev/null < /proc/sys/kernel/yama/ptrace_scope && [ "$scope" -gt 1 ] && fail "kernel.yama.ptrace_scope is $scope, and more than 1 keeps the broker from its work"
         if ${connects(port)}; then fail 'services of the machine can be reached'; fi
         ${network === null ? '' : `${connects(PROXY_PORT)} || fail 'the proxy cannot be reached'`}
         ;;
