@@ -196,8 +196,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'doctor',
-    summary:
-      'Show whether runs can work on this machine: how commands are contained, which tools work inside, and whether model and GitHub can be reached',
+    summary: 'Show how commands are contained on this machine, what they see, and which tools work inside',
     examples: [['patchsmith doctor --mount ~/.cache/pip', 'Try the sandbox with one more folder']],
     operands: [],
     settings: settingsOf('doctor'),

@@ -11,11 +11,10 @@ import { redactedJson } from '../domain/secrets/redact.ts';
 import { inertJson, oneLine } from '../domain/text/terminal.ts';
 import { pluralize } from '../domain/text/words.ts';
 import { freshRun } from '../engine/fresh/spec.ts';
-import { keyLines, modelFoundLine, priceLine } from '../engine/open/connections.ts';
+import { keyLines, priceLine } from '../engine/open/connections.ts';
 import { openRun } from '../engine/open-run.ts';
 import { runOpened } from '../engine/run.ts';
 import type { Session } from '../engine/session.ts';
-import { timeoutSignal } from '../files/time-limit.ts';
 import type { CommandOutcome, HostContext } from '../host/context.ts';
 import { columnsOf, sayEnd } from '../host/say.ts';
 import { inTerminal, pageOf } from '../texts/check-page.ts';
@@ -54,41 +53,6 @@ const NO_SUCH_OUTPUT = problem(
 
 const NOT_TO_PUBLISH = skipped('publishing', 'not asked for; --publish checks the token and what it may do');
 
-/**
- * Whether the model and GitHub can be reached with the current settings: asks the model's API for the model, which uses no
- * tokens, and GitHub as for `--publish`. A missing setup is not an error: a machine may have neither.
- */
-export async function connectionLines(context: HostContext, given: Given): Promise<CheckLine[]> {
-  const parts = await readRunParts(context, flagsAmong(settingsOf('run'), given.flags), []);
-  if (parts.settings === null) return parts.problems.map((one) => lacking('settings', one.code, one.message));
-  const { settings, key, otherKeys, keyless } = parts;
-  for (const secret of [key ?? [], Object.values(otherKeys)].flat()) context.hide(secret);
-  const bounded = { ...context, interrupt: AbortSignal.any([context.interrupt, timeoutSignal(MAX_LOOK_MS)]) };
-  const lines = keyLines(context, parts, 'asked with below').map(asNote);
-  const [model, publishing] = await Promise.all([
-    keyless.length > 0
-      ? skipped('model', 'not asked for without a key')
-      : modelFoundLine(bounded, { settings, key }),
-    settings.repository === null || !(context.env.GITHUB_TOKEN || context.env.GH_TOKEN)
-      ? [skipped('publishing', NOTHING_TO_ASK)]
-      : publishingLines(bounded, given).catch((error: unknown) => {
-          if (!bounded.interrupt.aborted) throw error;
-          return [skipped('publishing', 'GitHub gave no answer in time')];
-        }),
-  ]);
-  return [...lines, priceLine(settings), model, ...publishing];
-}
-
-/** Longest wait for the model's API and for GitHub. */
-const MAX_LOOK_MS = 15_000;
-
-const NOTHING_TO_ASK =
-  'set GITHUB_TOKEN and pass --repository OWNER/NAME to check what the token may do there';
-
-function asNote(line: CheckLine): CheckLine {
-  return line.status === 'failed' ? { ...line, status: 'note' } : line;
-}
-
 interface Checked {
   readonly lines: readonly CheckLine[];
   /** How many of them have been printed. */
@@ -110,7 +74,7 @@ async function checkParts(
   const sources = hasFile ? `flags, variables and ${PROJECT_FILE}` : 'flags and variables';
   const before = [
     fine('settings', `${sources} are valid`),
-    ...keyLines(context, parts, 'it was not sent anywhere'),
+    ...keyLines(context, parts),
     priceLine(settings),
     ...publishing,
   ];

@@ -15,8 +15,8 @@ export function pageOf(lines: readonly CheckLine[]): string[] {
 /** The column in which findings begin. */
 const TEXT = 20;
 
-/** A line of the page as a terminal shows it; `margin` is how far the whole page is moved to the right. */
-export function inTerminal(line: string, columns: number, margin = 0): string {
-  const isFix = line.startsWith(`${' '.repeat(margin + TEXT)}fix: `);
-  return wrapped(line, columns, margin + TEXT + (isFix ? 'fix: '.length : 0));
+/** A line of the page as a terminal shows it. */
+export function inTerminal(line: string, columns: number): string {
+  const isFix = line.startsWith(`${' '.repeat(TEXT)}fix: `);
+  return wrapped(line, columns, TEXT + (isFix ? 'fix: '.length : 0));
 }

@@ -27,10 +27,10 @@ function providerMeanings(): string {
 /** The settings under the heading Model. */
 export const MODEL_SETTINGS = {
   model: text().default(defaultProvider.defaultModel ?? '').register(about, {
-    flag: 'model', value: 'ID', group: 'Model', file: 'set', alsoFor: ['doctor'],
+    flag: 'model', value: 'ID', group: 'Model', file: 'set', 
     help: 'Model to use; may name its provider, as in openai/gpt-5.4, unless --provider is given' }),
   provider: choice(providerNames()).default(DEFAULT_PROVIDER).register(about, {
-    flag: 'provider', value: providerNames().join('|'), group: 'Model', file: 'refused', alsoFor: ['resume', 'doctor'],
+    flag: 'provider', value: providerNames().join('|'), group: 'Model', file: 'refused', alsoFor: ['resume'],
     help: `Model provider: ${providerMeanings()}` }),
   fallbackModel: text().nullable().default(null).register(about, {
     flag: 'fallback-model', value: '[PROVIDER/]ID', group: 'Model', file: 'refused', alsoFor: ['resume'],
@@ -47,10 +47,10 @@ export const MODEL_SETTINGS = {
     flag: 'effort', value: EFFORTS.join('|'), group: 'Model', file: 'set',
     help: 'How much the model thinks', defaultHelp: "the model's own" }),
   baseUrl: modelAddress().nullable().default(null).register(about, {
-    flag: 'base-url', value: 'URL', providerVariable: 'baseUrlVariable', group: 'Model', file: 'refused', alsoFor: ['resume', 'doctor'],
+    flag: 'base-url', value: 'URL', providerVariable: 'baseUrlVariable', group: 'Model', file: 'refused', alsoFor: ['resume'],
     help: "Address of the provider's API", defaultHelp: "the vendor's" }),
   allowInsecureBaseUrl: yesOrNo().default(false).register(about, {
-    flag: 'allow-insecure-base-url', group: 'Model', file: 'refused', alsoFor: ['resume', 'doctor'],
+    flag: 'allow-insecure-base-url', group: 'Model', file: 'refused', alsoFor: ['resume'],
     help: 'Permit a base URL with plain http on another host, such as a gateway inside a cluster: key and conversation can be read in transit' }),
   maxOutputTokens: wholeNumber(8192).default(32_000).register(about, {
     flag: 'max-output-tokens', value: 'N', group: 'Model', file: 'lower', alsoFor: ['resume'],
@@ -76,7 +76,7 @@ export const MODEL_SETTINGS = {
     flag: 'outage-wait', value: 'TIME', group: 'Model', file: 'set',
     help: 'How long to wait out an outage (overload, server errors, no connection): retries come after 0.5 s, 1 s and so on, at most 30 s apart' }),
   price: prices().default([]).register(about, {
-    flag: 'price', value: '[MODEL:]PRICES', repeatable: true, group: 'Model', file: 'set', alsoFor: ['resume', 'doctor'],
+    flag: 'price', value: '[MODEL:]PRICES', repeatable: true, group: 'Model', file: 'set', alsoFor: ['resume'],
     help: 'USD per million tokens: input=2,output=10,cache-read=0.1,cache-write=2.5,cache-write-1h=4; for an additional model, such as the fallback model, with its name in front, as in openai/gpt-5.4:input=…',
     defaultHelp: `the built-in table of ${PRICES_AS_OF}` }),
 };

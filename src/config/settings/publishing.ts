@@ -21,23 +21,23 @@ const PROTECTED = ['auto', 'refuse', 'draft', 'allow'] as const;
 /** The settings under the heading Publishing. */
 export const PUBLISHING_SETTINGS = {
   repository: repositoryName().nullable().default(null).register(about, {
-    flag: 'repository', value: 'OWNER/NAME', group: 'Publishing', file: 'refused', alsoFor: ['run', 'prepare', 'doctor'], variable: 'GITHUB_REPOSITORY',
+    flag: 'repository', value: 'OWNER/NAME', group: 'Publishing', file: 'refused', alsoFor: ['run', 'prepare'], variable: 'GITHUB_REPOSITORY',
     help: 'Repository on GitHub' }),
   base: branchName().nullable().default(null).register(about, {
-    flag: 'base', value: 'BRANCH', group: 'Publishing', file: 'refused', alsoFor: ['prepare', 'doctor'],
+    flag: 'base', value: 'BRANCH', group: 'Publishing', file: 'refused', alsoFor: ['prepare'],
     help: 'Branch to merge the pull request into',
     defaultHelp: "the run's branch, else the repository's default branch" }),
   branch: branchName().nullable().default(null).register(about, {
-    flag: 'branch', value: 'BRANCH', group: 'Publishing', file: 'refused', alsoFor: ['prepare', 'doctor'],
+    flag: 'branch', value: 'BRANCH', group: 'Publishing', file: 'refused', alsoFor: ['prepare'],
     help: 'Branch of the pull request', defaultHelp: "patchsmith/ and a name made from the plan, the same each time" }),
   branchSuffix: choice(BRANCH_SUFFIXES).default('none').register(about, {
     flag: 'branch-suffix', value: BRANCH_SUFFIXES.join('|'), group: 'Publishing', file: 'refused', alsoFor: ['prepare'],
     help: 'Add a suffix to the name of the branch that differs from run to run, so that each run has its own pull request; the same run keeps its branch' }),
   headRepository: repositoryName().nullable().default(null).register(about, {
-    flag: 'head-repo', value: 'OWNER/NAME', group: 'Publishing', file: 'refused', alsoFor: ['prepare', 'doctor'],
+    flag: 'head-repo', value: 'OWNER/NAME', group: 'Publishing', file: 'refused', alsoFor: ['prepare'],
     help: 'Fork to create the branch in', defaultHelp: 'the repository itself' }),
   sign: choice(SIGNING).default('auto').register(about, {
-    flag: 'sign', value: SIGNING.join('|'), group: 'Publishing', file: 'refused', alsoFor: ['prepare', 'doctor'],
+    flag: 'sign', value: SIGNING.join('|'), group: 'Publishing', file: 'refused', alsoFor: ['prepare'],
     help: "required: have GitHub make and sign the commit, and refuse one that it does not show as verified; auto: push it with git" }),
   publishAs: choice(PUBLISH_AS).default('pull-request').register(about, {
     flag: 'publish-as', value: PUBLISH_AS.join('|'), group: 'Publishing', file: 'refused', alsoFor: ['prepare'],
@@ -46,13 +46,13 @@ export const PUBLISHING_SETTINGS = {
     flag: 'draft', value: WHETHER.join('|'), group: 'Publishing', file: 'refused',
     help: 'Whether the pull request is a draft; auto: when nothing was verified, or not all of it passed' }),
   commitMessage: longText().nullable().default(null).register(about, {
-    flag: 'commit-message', value: 'TEXT', group: 'Publishing', file: 'refused', alsoFor: ['prepare', 'doctor'],
+    flag: 'commit-message', value: 'TEXT', group: 'Publishing', file: 'refused', alsoFor: ['prepare'],
     help: "The commit's message, in which {title} stands for what it is by default", defaultHelp: 'the first line of the summary' }),
   author: person().nullable().default(null).register(about, {
-    flag: 'author', value: 'NAME <EMAIL>', group: 'Publishing', file: 'refused', alsoFor: ['prepare', 'doctor'],
+    flag: 'author', value: 'NAME <EMAIL>', group: 'Publishing', file: 'refused', alsoFor: ['prepare'],
     help: 'Author of the commit; GitHub does not sign such a commit', defaultHelp: 'the account of the token' }),
   committer: person().nullable().default(null).register(about, {
-    flag: 'committer', value: 'NAME <EMAIL>', group: 'Publishing', file: 'refused', alsoFor: ['prepare', 'doctor'],
+    flag: 'committer', value: 'NAME <EMAIL>', group: 'Publishing', file: 'refused', alsoFor: ['prepare'],
     help: 'Committer of the commit; GitHub does not sign such a commit', defaultHelp: 'the author' }),
   signoff: yesOrNo().default(false).register(about, {
     flag: 'signoff', group: 'Publishing', file: 'refused',
@@ -142,7 +142,7 @@ export const PUBLISHING_SETTINGS = {
     flag: 'resolve-threads', group: 'Publishing', file: 'refused',
     help: 'Resolve the review threads that a follow-up answers, if it changes their file' }),
   githubApiUrl: apiAddress().default('https://api.github.com').register(about, {
-    flag: 'github-api-url', value: 'URL', group: 'Publishing', file: 'refused', alsoFor: ['run', 'prepare', 'doctor'], variable: 'GITHUB_API_URL',
+    flag: 'github-api-url', value: 'URL', group: 'Publishing', file: 'refused', alsoFor: ['run', 'prepare'], variable: 'GITHUB_API_URL',
     help: "GitHub's API" }),
   githubServerUrl: apiAddress().default('https://github.com').register(about, {
     flag: 'github-server-url', value: 'URL', group: 'Publishing', file: 'refused', alsoFor: ['run', 'prepare'], variable: 'GITHUB_SERVER_URL',

@@ -1,10 +1,8 @@
-/** Key, price and model of a run to come, as lines of a check. */
+/** Key and price of a run to come, as lines of a check. */
 
-import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
-import { lookUpModel } from '../../adapters/providers/model-lookup.ts';
 import { keyVariablesAt, providerNamed } from '../../adapters/providers/registry.ts';
 import type { Settings } from '../../config/schema.ts';
-import { type CheckLine, fine, lacking, skipped } from '../../domain/check-report.ts';
+import { type CheckLine, fine, lacking } from '../../domain/check-report.ts';
 import type { Problem } from '../../domain/errors/problem.ts';
 import { hasPrice, mainPrice } from '../../domain/run/pricing.ts';
 import type { HostContext } from '../../host/context.ts';
@@ -16,11 +14,10 @@ interface KeyRead {
   readonly keyless: readonly Problem[];
 }
 
-/** Whether there is a key; `use` says what happens to it. */
+/** Whether there is a key. */
 export function keyLines(
   context: Pick<HostContext, 'federation'>,
   { settings, key, keyless }: KeyRead,
-  use: string,
 ): CheckLine[] {
   const provider = providerNamed(settings.provider);
   const names = provider === null ? [] : keyVariablesAt(provider, settings.baseUrl);
@@ -33,7 +30,7 @@ export function keyLines(
       lacking('key', code, said, fix),
     ];
   }
-  if (key !== null) return [fine('key', `${keyVariable} is set; ${use}`)];
+  if (key !== null) return [fine('key', `${keyVariable} is set; it was not sent anywhere`)];
   const isLoggedIn = context.federation !== undefined && keyVariable !== null;
   if (keyVariable !== null && !isLoggedIn)
     return [fine('key', `${keyVariable} is not set, and ${settings.baseUrl} may need none`)];
@@ -53,25 +50,4 @@ export function priceLine({ provider, model, price }: Settings): CheckLine {
     said: `unknown for ${model}, so the cost of a run is unknown, too`,
     fix: 'set it with --price, if the name of the model is right',
   };
-}
-
-/** Whether the API takes the key and has the model, by a question that uses no tokens. `interrupt` bounds it. */
-export async function modelFoundLine(
-  { env, interrupt: signal }: Pick<HostContext, 'env' | 'interrupt'>,
-  { settings, key }: Omit<KeyRead, 'keyless'>,
-): Promise<CheckLine> {
-  const { provider, model, baseUrl, allowInsecureBaseUrl: allowInsecure } = settings;
-  const plainHttp = baseUrl?.startsWith('http:') === true;
-  const fetch = await fetchByEnvironment(env, { plainHttp });
-  const found = await lookUpModel({ provider, model, key, baseUrl, allowInsecure, fetch, signal });
-  switch (found.status) {
-    case 'known':
-      return fine('model', `${found.host} accepts the key and has ${model}; no tokens were used`);
-    case 'refused':
-      return lacking('model', null, found.said, found.fix);
-    case 'unclear':
-      return { part: 'model', status: 'note', code: null, said: found.said, fix: null };
-    case 'not asked':
-      return skipped('model', `${provider} is not asked: it has no request that uses no tokens`);
-  }
 }
