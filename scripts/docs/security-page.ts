@@ -64,7 +64,7 @@ started it, whose code is checked out and whose text is the task: [trust.md](tru
 The model can read everything in the work tree, and what it reads is sent to the provider. If the environment names an
 OpenTelemetry collector, times, names and counts are sent there ([observability.md](observability.md#traces)).
 
-PDF and \`.docx\` files, and the HTML of \`web_fetch\`, are parsed outside the sandbox, each in a patchsmith process of its own without
+PDF files, and the HTML of \`web_fetch\`, are parsed outside the sandbox, each in a patchsmith process of its own without
 variables, files, programs or anywhere to write (Node's permission model), which is killed after 30 seconds or at 768 MiB (HTML:
 10 seconds). That process has network access. Images are not decoded: one with a known secret in its bytes is not shown, while a
 secret drawn in the picture is not found.

@@ -1,9 +1,9 @@
 /**
  * The program that reads documents and pages, in a separate process without resources or permissions: it gets a
- * document or an HTML page on stdin, and writes its text to stdout as one line of JSON (`Answer` in reader.ts).
+ * PDF document or an HTML page on stdin, and writes its text to stdout as one line of JSON (`ProgramAnswer` in reader.ts).
  */
 
-import { isDocx, isPdf } from './kinds.ts';
+import { isPdf } from './kinds.ts';
 
 /** Maximum characters of text; may be exceeded by one page. */
 const MAX_CHARS = 2_000_000;
@@ -15,7 +15,6 @@ process.stdout.write(JSON.stringify(await answerTo(Buffer.concat(chunks))));
 async function answerTo(bytes: Buffer): Promise<{ text: string } | { why: string }> {
   try {
     if (isPdf(bytes)) return { text: await pdfText(bytes) };
-    if (isDocx(bytes)) return { text: (await import('./docx.ts')).docxText(bytes) };
     return { text: (await import('./html.ts')).htmlMarkdown(bytes.toString('utf8')) };
   } catch (error) {
     return { why: error instanceof Error ? error.message : String(error) };

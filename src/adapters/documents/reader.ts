@@ -6,7 +6,7 @@ import { jsonOrUndefined } from '../../domain/text/json.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import { timeoutSignal } from '../../files/time-limit.ts';
 import type { DocumentRead, DocumentReader } from '../../ports.ts';
-import { isDocx, isPdf } from './kinds.ts';
+import { isPdf } from './kinds.ts';
 
 /** Node 24 reserves 512 MiB for compiled code, and does not start with less. */
 const MEMORY_KIB = 768 * 1024;
@@ -23,7 +23,7 @@ export function documentReader({
 }: Partial<ProcessBounds & { program: string }> = {}): DocumentReader {
   const bounds = { ...BOUNDS, ...given };
   return {
-    kindOf: (bytes) => (isPdf(bytes) ? 'a PDF document' : isDocx(bytes) ? 'a Word document' : null),
+    kindOf: (bytes) => (isPdf(bytes) ? 'a PDF document' : null),
     read: async (bytes, signal) =>
       documentOf(await readApart({ program, bytes }, { ...bounds, signal }), bounds),
   };

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import { documentReader, htmlReader } from '../../../src/adapters/documents/reader.ts';
-import { docxOf, paragraph } from '../../support/documents/docx.ts';
 import { pdfOf } from '../../support/documents/pdf.ts';
 import { removeFolders } from '../../support/files/repository.ts';
 
@@ -21,11 +20,10 @@ describe('a document', () => {
       status: 'ok',
       text: '[Page 1 of 2]\nRequirements\n1. (Fast)\n\n[Page 2 of 2]\n(no text: it may be a picture)\n',
     });
-    const docx = await read(docxOf(paragraph(`${'word '.repeat(300)}\u0007end`)));
-    expect(docx.status === 'ok' && docx.text.split('\n').map(({ length }) => length)).toEqual([
-      1_000, 503, 0,
-    ]);
-    expect(docx.status === 'ok' && docx.text).not.toContain('\u0007');
+    const long = await read(pdfOf([`${'word '.repeat(300)}end`]));
+    expect(long.status === 'ok' && Math.max(...long.text.split('\n').map(({ length }) => length))).toBe(
+      1_000,
+    );
   });
 
   test('that is broken, a bomb or endless only costs a separate process and a bounded time', async () => {

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import { execa } from 'execa';
-import { zipOf } from '../../support/documents/docx.ts';
+import { zipOf } from '../../support/documents/zip.ts';
 import { pngHeader } from '../../support/files/images.ts';
 import type { Attack, Goal, Stage } from '../attack.ts';
 import { call, either, reads, toBeLetIn, toChange, toDo, toSee, toSpring, writes } from '../goals.ts';

@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { docxOf, paragraph } from '../../support/documents/docx.ts';
 import { pdfOf } from '../../support/documents/pdf.ts';
 import { makeRepository, removeFolders } from '../../support/files/repository.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
@@ -11,15 +10,15 @@ afterAll(removeFolders);
 test('a document is read by the model as text is, and cannot be edited as such', async () => {
   const repository = await makeRepository({ 'a.txt': 'old\n' });
   writeFileSync(join(repository.root, 'spec.pdf'), pdfOf(['Name it beta.']));
-  writeFileSync(join(repository.root, 'other.docx'), docxOf(paragraph('One') + paragraph('Two')));
+  writeFileSync(join(repository.root, 'other.pdf'), pdfOf(['One\nTwo']));
   const { exitCode, stderr, events } = await scriptedRun({
     repository,
     turns: [
       {
         calls: [
           call('read_file', { path: 'spec.pdf' }),
-          call('read_file', { path: 'other.docx', offset: 3, limit: 1 }),
-          call('edit_file', { path: 'other.docx', find: 'One', replace: 'Three' }),
+          call('read_file', { path: 'other.pdf', offset: 4, limit: 1 }),
+          call('edit_file', { path: 'other.pdf', find: 'One', replace: 'Three' }),
         ],
       },
       { calls: [call('finish', { status: 'done', summary: 'Looked.' })] },
@@ -31,6 +30,6 @@ test('a document is read by the model as text is, and cannot be edited as such',
     status: 'ok',
     text: '[Text of a PDF document, without layout and pictures]\n[Page 1 of 1]\nName it beta.\n',
   });
-  expect(said[1]).toMatchObject({ status: 'ok', text: 'Two\n[Lines 3-3 of 3]' });
+  expect(said[1]).toMatchObject({ status: 'ok', text: 'Two\n[Lines 4-4 of 4]' });
   expect(said[2]).toMatchObject({ status: 'failed', reason: 'not_text' });
 });

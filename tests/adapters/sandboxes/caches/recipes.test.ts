@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'vitest';
-import { zipOf } from '../../../support/documents/docx.ts';
+import { zipOf } from '../../../support/documents/zip.ts';
 import { tempFolder } from '../../../support/files/temp-folder.ts';
 import { testAtNight } from '../../../support/setup/at-night.ts';
 import { versionOutside } from '../fixture.ts';

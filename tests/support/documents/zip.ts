@@ -1,4 +1,4 @@
-/** Makes Word documents, and other ZIP archives. */
+/** Makes ZIP archives. */
 
 import { crc32, deflateRawSync } from 'node:zlib';
 
@@ -31,15 +31,4 @@ export function zipOf(files: Readonly<Record<string, string>>, packed?: Buffer):
   end.writeUInt32LE(list.length, 12);
   end.writeUInt32LE(place, 16);
   return Buffer.concat([...locals, list, end]);
-}
-
-/** A document with this body, as WordprocessingML. */
-export function docxOf(body: string): Buffer {
-  const xml = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?><w:document xmlns:w="x"><w:body>${body}</w:body></w:document>`;
-  return zipOf({ '[Content_Types].xml': '<Types/>', 'word/document.xml': xml });
-}
-
-/** A paragraph with this text. */
-export function paragraph(text: string, properties = ''): string {
-  return `<w:p><w:pPr>${properties}</w:pPr><w:r><w:t xml:space="preserve">${text}</w:t></w:r></w:p>`;
 }
