@@ -5,7 +5,7 @@
  * is no `try` and no limit here: `stopReason` has the limits, and the state is the fold of the events.
  */
 
-import { answerTokens, nearlyReached, nextRequest } from '../domain/budget/next-request.ts';
+import { answerTokens, nextRequest } from '../domain/budget/next-request.ts';
 import { dueCompaction } from '../domain/compaction/due.ts';
 import { answeredCalls } from '../domain/conversation/segments.ts';
 import { callsDue, callsTooMany, outcomesOf } from '../domain/conversation/tools-phase.ts';
@@ -86,8 +86,6 @@ export class AgenticLoop {
       if (over !== null && this.#state.overChanges === null)
         yield this.#advance({ type: 'changes.limited', ...over });
       const { limits } = this.#state;
-      const near = nearlyReached(this.#state, limits, this.#state.warnedOf);
-      if (near !== null) yield this.#advance({ type: 'budget.warned', ...near });
       const stop = stopReason(this.#state, limits);
       const replacement = stop === null ? null : replacementFor(this.#state, stop);
       if (replacement !== null) {

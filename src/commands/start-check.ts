@@ -1,17 +1,18 @@
 /** `patchsmith check`: what a run does before its first request, as a page. It asks no model and changes nothing on GitHub. */
 
 import { rmSync } from 'node:fs';
+import { keyVariablesAt, providerNamed } from '../adapters/providers/registry.ts';
 import { withoutKey } from '../config/provider-keys.ts';
 import { PROJECT_FILE } from '../config/resolve.ts';
-import { settingsOf } from '../config/schema.ts';
+import { type Settings, settingsOf } from '../config/schema.ts';
 import { type CheckLine, CheckReport, fine, lacking, skipped } from '../domain/check-report.ts';
-import { problem } from '../domain/errors/problem.ts';
+import { type Problem, problem } from '../domain/errors/problem.ts';
 import { done, type RunOutcome, usageError } from '../domain/run/outcome.ts';
+import { hasPrice, mainPrice } from '../domain/run/pricing.ts';
 import { redactedJson } from '../domain/secrets/redact.ts';
 import { inertJson, oneLine } from '../domain/text/terminal.ts';
 import { pluralize } from '../domain/text/words.ts';
 import { freshRun } from '../engine/fresh/spec.ts';
-import { keyLines, priceLine } from '../engine/open/connections.ts';
 import { openRun } from '../engine/open-run.ts';
 import { runOpened } from '../engine/run.ts';
 import type { Session } from '../engine/session.ts';
@@ -204,4 +205,49 @@ function verdictOn({ lines, outcome }: Checked): RunOutcome {
   return outcome !== undefined && outcome.exitCode !== 0 && wrong.length === 1
     ? outcome
     : usageError('ERR_NOT_READY', reason);
+}
+
+/** The key of the settings' provider, and why there is none. */
+interface KeyRead {
+  readonly settings: Settings;
+  readonly key: string | null;
+  readonly keyless: readonly Problem[];
+}
+
+/** Whether there is a key. */
+function keyLines(
+  context: Pick<HostContext, 'federation'>,
+  { settings, key, keyless }: KeyRead,
+): CheckLine[] {
+  const provider = providerNamed(settings.provider);
+  const names = provider === null ? [] : keyVariablesAt(provider, settings.baseUrl);
+  const keyVariable = names.length === 0 ? null : names.join(' or ');
+  if (keyless.length > 0) {
+    const [said = '', fix = null] = (keyless.at(-1)?.message ?? '').split(': ', 2);
+    const code = keyless.at(-1)?.code ?? null;
+    return [
+      ...keyless.slice(0, -1).map((one) => lacking('key', one.code, one.message)),
+      lacking('key', code, said, fix),
+    ];
+  }
+  if (key !== null) return [fine('key', `${keyVariable} is set; it was not sent anywhere`)];
+  const isLoggedIn = context.federation !== undefined && keyVariable !== null;
+  if (keyVariable !== null && !isLoggedIn)
+    return [fine('key', `${keyVariable} is not set, and ${settings.baseUrl} may need none`)];
+  return [fine('key', isLoggedIn ? 'the job logs in without one' : `${settings.provider} needs none`)];
+}
+
+/** Whether the cost of a run can be computed. */
+function priceLine({ provider, model, price }: Settings): CheckLine {
+  const entry = providerNamed(provider);
+  if (entry?.isBilled === false) return fine('price', `${provider} costs nothing`);
+  if (mainPrice(price, { provider, model }) !== null) return fine('price', `that of --price, for ${model}`);
+  if (hasPrice(model) || entry?.priceOf?.(model)) return fine('price', `known for ${model}`);
+  return {
+    part: 'price',
+    status: 'note',
+    code: null,
+    said: `unknown for ${model}, so the cost of a run is unknown, too`,
+    fix: 'set it with --price, if the name of the model is right',
+  };
 }

@@ -72,8 +72,6 @@ export interface RunInput extends ProcessParts, RunHooks {
 /** One of several attempts of a run: a copy of its work tree, over the same repository. */
 interface AttemptPlace {
   readonly number: number;
-  /** When the whole run began (Unix time in milliseconds). */
-  readonly runStartMs: number;
   /** Of the whole run. */
   readonly runId: string;
   /** The root is that of the copy. */

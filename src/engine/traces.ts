@@ -37,7 +37,7 @@ export async function tracesOf(
     runId,
     version,
     startMs: input.attemptsBeganAt ?? startedAt,
-    attempt: attempt === undefined ? null : { number: attempt.number, runStartMs: attempt.runStartMs },
+    attempt: attempt?.number ?? null,
     model: { provider: providerName(provider), model },
     iteration: state.iterations,
     tools: start.tools.map(({ name }) => name),

@@ -6,8 +6,6 @@ import { type Ended, play } from '../support/runs/play-turns.ts';
 
 afterAll(removeFolders);
 
-const edit = (id: string, content: string) =>
-  turn({ calls: [call(id, 'write_file', { path: 'a.txt', content })] });
 const netPaths = ({ loop }: Ended) => loop.state.changes.net().map(({ path }) => path);
 
 describe('finish', () => {
@@ -90,22 +88,6 @@ describe('at a cap', () => {
 
   test('a text instead of finish does not mean that the work is done', async () => {
     expect((await atCap()).stop).toMatchObject(cap);
-  });
-
-  test('four fifths of it are reported once', async () => {
-    const more = { ...noUsage, input: 900 };
-    const ended = await play(
-      [
-        turn({ calls: [write], usage: { ...usage, output: 1 } }),
-        edit('x', 'x\n'),
-        edit('y', 'y\n'),
-        turn({ usage: more }),
-      ],
-      { limits: { maxTotalTokens: 112_000 } },
-    );
-    expect(ended.events.filter(({ type }) => type === 'budget.warned')).toMatchObject([
-      { limit: 'tokens', value: 112_000, used: 90_001 },
-    ]);
   });
 });
 

@@ -117,14 +117,12 @@ export function withOwnNames(calls: readonly ToolCall[], tools: ReadonlyMap<stri
 function ownNames(call: ToolCall, aliases: Readonly<Record<string, string>>): ToolCall {
   const { input } = call;
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return call;
-  const used: string[] = [];
   const names = new Set(Object.keys(input));
   const fields = Object.entries(input).map(([name, value]) => {
     const own = Object.hasOwn(aliases, name) ? aliases[name] : undefined;
     if (own === undefined || names.has(own)) return [name, value];
     names.add(own);
-    used.push(name);
     return [own, value];
   });
-  return used.length === 0 ? call : { ...call, input: Object.fromEntries(fields), aliases: used };
+  return { ...call, input: Object.fromEntries(fields) };
 }

@@ -1,12 +1,75 @@
 /** How the changes of a run become a pull request. */
 
+import { isBranchName } from '../../domain/github/publishing/identity.ts';
 import { PathGlob } from '../../domain/run/plan.ts';
-import { branchName, login, people, person, repositoryName, team } from '../values/accounts.ts';
 import { apiAddress } from '../values/addresses.ts';
 import { size, usd, wholeNumber } from '../values/amounts.ts';
 import { names, texts } from '../values/lists.ts';
 import { choice, entry, longText, text, yesOrNo } from '../values/text.ts';
+import { shown, value } from '../values/value.ts';
 import { about } from './setting.ts';
+
+/** Somebody's name and e-mail address, as in a commit. */
+export interface NameAndEmail {
+  readonly name: string;
+  readonly email: string;
+}
+
+/** `Ann Onym <ann@example.org>`. */
+function person() {
+  return value(A_PERSON, personFrom);
+}
+
+/** Several of them, one per line. */
+function people() {
+  return value(`${A_PERSON}, or a list of them`, (given) => {
+    const list = typeof given === 'string' ? given.split('\n').filter((line) => line.trim() !== '') : given;
+    if (!Array.isArray(list)) return undefined;
+    const found = list.flatMap((one) => personFrom(one) ?? []);
+    return found.length === list.length && found.length > 0 ? found : undefined;
+  });
+}
+
+const A_PERSON = 'a name and an address such as Ann Onym <ann@example.org>';
+
+function personFrom(given: unknown): NameAndEmail | undefined {
+  const match = /^([^<>\x00-\x1f\x7f]{1,200}?) *<([^<>\s@]{1,200}@[^<>\s@]{1,200})>$/.exec(
+    String(given).trim(),
+  );
+  const [, name, email] = match ?? [];
+  return name === undefined || email === undefined ? undefined : { name, email };
+}
+
+/** A login of GitHub, also as people mention it: `@octocat`. */
+function login() {
+  return entry().transform((given) => given.replace(/^@(?=.)/, ''));
+}
+
+/** A team by its slug, also with its organisation: `octo/core`, `@octo/core`. */
+function team() {
+  return entry()
+    .transform((given) => given.replace(/^@(?=.)/, ''))
+    .refine((given) => /^(?:[^/\s]+\/)?[^/\s]+$/.test(given), {
+      error: ({ input }) => `expected the slug of a team, also as ORGANISATION/SLUG, got ${shown(input)}`,
+    });
+}
+
+/** `OWNER/NAME` of a GitHub repository. */
+function repositoryName() {
+  return value('OWNER/NAME', (given) =>
+    typeof given === 'string' && /^[\w-]+\/(?!\.{1,2}$)[\w.-]+$/.test(given.trim())
+      ? given.trim()
+      : undefined,
+  );
+}
+
+/** The name of a branch, without `refs/heads/`. */
+function branchName() {
+  return value('the name of a branch, such as main', (given) => {
+    const name = typeof given === 'string' ? given.trim() : '';
+    return isBranchName(name) ? name : undefined;
+  });
+}
 
 const SIGNING = ['auto', 'required'] as const;
 const WHETHER = ['auto', 'always', 'never'] as const;

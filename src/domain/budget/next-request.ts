@@ -17,7 +17,7 @@ import {
 import { imageTokens } from '../images/image.ts';
 import type { Limits } from '../run/limits.ts';
 import { type Price, reservedPrice } from '../run/pricing.ts';
-import { estimatedTokens, type LastTurn, type NearCap, type ReachedCap } from './caps.ts';
+import { estimatedTokens, type LastTurn, type ReachedCap } from './caps.ts';
 
 /** What is known when a request is about to be sent. */
 export interface Spending {
@@ -98,21 +98,6 @@ export function answerTokens(
 ): number | null {
   const next = nextRequest(spending, caps);
   return next.status === 'ask' ? next.maxOutputTokens : null;
-}
-
-/** A cap of which four fifths are used up and that is not in `known`, or null. */
-export function nearlyReached(
-  { usage, costUsd }: Pick<Spending, 'usage' | 'costUsd'>,
-  { maxTotalTokens, maxCostUsd }: Pick<Limits, 'maxTotalTokens' | 'maxCostUsd'>,
-  known: ReadonlySet<NearCap['limit']>,
-): NearCap | null {
-  const all = [
-    { limit: 'tokens', value: maxTotalTokens, used: totalTokens(usage) },
-    { limit: 'cost_usd', value: maxCostUsd, used: costUsd ?? 0 },
-  ] as const;
-  for (const { limit, value, used } of all)
-    if (value !== null && used >= value * 0.8 && !known.has(limit)) return { limit, value, used };
-  return null;
 }
 
 /**

@@ -80,8 +80,6 @@ export const ToolCall = z.strictObject({
   input: z.unknown(),
   /** Set if the input was not a single JSON object; says why. Such a call is answered with this error. */
   malformed: z.string().optional(),
-  /** Parameters of `input` that the model gave under these names, which other tools have for them. */
-  aliases: z.array(z.string()).optional(),
 });
 export type ToolCall = z.infer<typeof ToolCall>;
 

@@ -86,8 +86,6 @@ function comparable(event: RunEvent): unknown {
       return { stop: comparableStop(event.stop) };
     case 'network.used':
       return {};
-    case 'budget.warned':
-      return { limit: event.limit };
     case 'budget.reached':
       return { limit: event.limit, text: event.text };
     default:

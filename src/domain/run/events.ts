@@ -4,7 +4,7 @@
  */
 
 import * as z from 'zod';
-import { NearCap, ReachedCap, Retry, SpentTokens } from '../budget/caps.ts';
+import { ReachedCap, Retry, SpentTokens } from '../budget/caps.ts';
 import { ChangeSource, CodeChange, ObjectId, PathChange } from '../changes/change.ts';
 import { CompactionFailed, CompactionSettings, ContextCompacted } from '../compaction/compaction.ts';
 import { LlmTurn, ToolCall, ToolDefinition, Usage } from '../conversation/conversation.ts';
@@ -283,8 +283,6 @@ export const RunAction = z.discriminatedUnion('type', [
    * A message of the runner to the model: a failed verification, the findings of a review, or to continue after a truncated text.
    */
   z.strictObject({ type: z.literal('message.added'), text: z.string().min(1) }),
-  /** Four fifths of a cap are used up. */
-  z.strictObject({ type: z.literal('budget.warned'), ...NearCap.shape }),
   /** The next request does not fit into a cap; the message to the model before its last answer. */
   z.strictObject({ type: z.literal('budget.reached'), ...ReachedCap.shape, text: z.string().min(1) }),
   z.strictObject({ type: z.literal('run.interrupted'), interruption: Interruption }),

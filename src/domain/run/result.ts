@@ -55,9 +55,6 @@ export const RunResult = z.strictObject({
     .array(SupersededEnd)
     .describe('Earlier ends of this run, before it was resumed, oldest first'),
   summary: z.string().describe("The model's own summary of its work; not evidence"),
-  aliases: z
-    .record(z.string(), z.int().positive())
-    .describe('How often the model used other tools\' names for parameters: {"edit_file.old_string": 3}'),
   answer: z.json().describe("The model's answer, which fits the schema of --output-schema; null without one"),
   plan: z
     .strictObject({

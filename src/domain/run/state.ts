@@ -1,7 +1,6 @@
 /** The state of a run: the fold of its events. `advance` in fold/advance.ts computes the next state for each event. */
 
 import type * as z from 'zod';
-import type { NearCap } from '../budget/caps.ts';
 import type { Spending } from '../budget/next-request.ts';
 import type { ChangeSource, VerifiedPatch } from '../changes/change.ts';
 import { ChangeLedger } from '../changes/ledger.ts';
@@ -14,7 +13,7 @@ import {
   totalTokens,
   type Usage,
 } from '../conversation/conversation.ts';
-import type { AliasCounts, Repeats } from '../conversation/repeats.ts';
+import type { Repeats } from '../conversation/repeats.ts';
 import type { ToolsPhase } from '../conversation/tools-phase.ts';
 import { type FallbackModel, type ModelUse, unused } from '../fallback/fallback.ts';
 import { type ReviewState, reviewToCome } from '../findings/review.ts';
@@ -70,11 +69,8 @@ export interface RunState extends Repeats, Spending {
   readonly isEstimated: boolean;
   /** The most that the request in progress can use; null while there is none. */
   readonly reserved: Usage | null;
-  /** Caps that were reported as nearly used up. */
-  readonly warnedOf: ReadonlySet<NearCap['limit']>;
   /** Tokens of the last request's prompt, as the provider counted them. */
   readonly lastPromptTokens: number;
-  readonly aliases: AliasCounts;
   readonly cutOffsInARow: number;
   readonly verify: readonly string[];
   /** How the verify commands ended before the first turn; null when they were not run. */
@@ -149,7 +145,6 @@ export function startOf(event: RunStarted & EventPlace): RunState {
     usage: noUsage,
     isEstimated: false,
     reserved: null,
-    warnedOf: new Set(),
     counted: null,
     lastTurn: null,
     maxOutputTokens: event.modelSettings.maxOutputTokens,
@@ -157,7 +152,6 @@ export function startOf(event: RunStarted & EventPlace): RunState {
     price: event.price,
     model: event.model,
     lastPromptTokens: 0,
-    aliases: {},
     cutOffsInARow: 0,
     repeats: 0,
     lastTurnKey: '',

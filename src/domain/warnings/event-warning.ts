@@ -1,6 +1,5 @@
 /** The warnings that events of the loop give. */
 
-import { nearCapWarning } from '../budget/caps.ts';
 import type { CompactionState } from '../compaction/compaction.ts';
 import type { ModelReplaced, ModelUse } from '../fallback/fallback.ts';
 import type { RunEvent } from '../run/events.ts';
@@ -14,7 +13,6 @@ export function eventWarning(
   { models, compaction }: Pick<RunState, 'models' | 'compaction'>,
 ): Warning | null {
   if (event.type === 'model.replaced') return replacementWarning(event, models);
-  if (event.type === 'budget.warned') return nearCapWarning(event);
   if (event.type === 'review.failed' && !event.again)
     return warning('WARN_NOT_REVIEWED', `The work was not reviewed: ${event.message}`);
   return compactionWarning(event, compaction);

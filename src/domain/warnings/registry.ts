@@ -64,8 +64,6 @@ export const WARNING_AREAS = {
       'The recorded run could reach hosts that this replay may not. Repeat the flags that you agree to.',
   },
   'Warnings during a run': {
-    WARN_BUDGET_NEAR:
-      'Most of the tokens or the money is used up. At the limit, `patchsmith resume` continues with a higher one.',
     WARN_MODEL_REPLACED:
       'The model refused or could not be reached, so the `--fallback-model` took over. `models` in `result.json` says who did what.',
     WARN_NOT_REVIEWED:

@@ -41,8 +41,6 @@ interface AttemptAsked {
   readonly asked: number;
   /** Of the whole run. */
   readonly runId: string;
-  /** Of the whole run (Unix time in milliseconds). */
-  readonly runStartMs: number;
   readonly place: AttemptsPlace;
   /** Of its copy of the work tree. */
   readonly root: string;
@@ -52,7 +50,7 @@ interface AttemptAsked {
 
 /** Never rejects because of anything that can happen to a run. */
 export async function makeAttempt(input: RunInput, made: AttemptAsked): Promise<Made> {
-  const { number, asked, runId, runStartMs, root, onAnswer } = made;
+  const { number, asked, runId, root, onAnswer } = made;
   const { checkout, directory } = made.place;
   const path = join(directory.path, 'attempts', String(number));
   const { afterwards: _, terminal: __, settings, stdout, ...given } = input;
@@ -67,7 +65,6 @@ export async function makeAttempt(input: RunInput, made: AttemptAsked): Promise<
     attempt: {
       number,
       runId,
-      runStartMs,
       root: checkout.root,
       checkout: { ...checkout, root },
       onWorked(soFar) {

@@ -147,17 +147,14 @@ interface Making extends AttemptsPlace {
   open(): RunInput;
 }
 
-async function makeAll(
-  { runId, startedAt }: Session,
-  { roots, open, ...place }: Making,
-): Promise<[Made, ...Made[]]> {
+async function makeAll({ runId }: Session, { roots, open, ...place }: Making): Promise<[Made, ...Made[]]> {
   let answered = (): void => undefined;
   const firstAnswer = new Promise<'answered'>((resolve) => {
     answered = () => resolve('answered');
   });
   const make = (number: number) =>
     makeAttempt(open(), {
-      ...{ number, asked: roots.length, runId, runStartMs: startedAt, place, root: roots[number - 1] ?? '' },
+      ...{ number, asked: roots.length, runId, place, root: roots[number - 1] ?? '' },
       onAnswer: answered,
     });
   const first = make(1);

@@ -64,7 +64,6 @@ function statePart(now: RunState) {
     ),
     // Also of work that failed a verify command or was still being looked at.
     summary: 'summary' in state.phase ? state.phase.summary : '',
-    aliases: { ...state.aliases },
     answer: state.phase.at === 'ended' && state.phase.how === 'done' ? state.answer : null,
   } satisfies Partial<RunResult>;
 }

@@ -32,7 +32,7 @@ export function emptyResult(runId: string, version: string): RunResult {
     ...{ unexplained: [], putBack: [], denied: [], deniedCount: 0, nestedChanges: [], removedGitDirs: [] },
     ...{ ignoredFiles: [], ignoredFileCount: 0, hiddenFiles: [], exposedFiles: [] },
     ...{ iterations: 0, compactions: [], failedCompactions: 0, models: [], review: null, attempts: null },
-    ...{ tokens: noUsage, costUsd: 0, estimated: false, durations: { totalMs: 0, modelMs: 0 }, aliases: {} },
+    ...{ tokens: noUsage, costUsd: 0, estimated: false, durations: { totalMs: 0, modelMs: 0 } },
     ...{
       setup: [],
       verify: [],

@@ -3,7 +3,9 @@
  * affecting the others.
  */
 
+import { join } from 'node:path';
 import { patchFilePublisher } from '../../adapters/storage/patch-file.ts';
+import { START_INDEX } from '../../adapters/workspace/tree/start-index.ts';
 import { patchOf } from '../../agent/patch-of.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
 import type { IgnoredFiles } from '../../domain/changes/ignored-files.ts';
@@ -12,11 +14,16 @@ import type { RunResult } from '../../domain/run/result.ts';
 import type { RunState } from '../../domain/run/state.ts';
 import { listed, pluralize } from '../../domain/text/words.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
+import { readRegularFile } from '../../files/regular-file.ts';
+import type { CheckedOutHead, Checkout } from '../../git/checkout-layout.ts';
+import { askGit } from '../../git/git.ts';
+import { MAX_INDEX_BYTES } from '../../git/repository-file.ts';
+import { headOf } from '../../git/revision.ts';
 import { readBlobs } from '../../git/store/blobs.ts';
+import { type UserEnvironment, userGitEnvironment } from '../../git/user-settings.ts';
 import type { NestedChange, PatchResult, ProvenPatch, ReadBlobs } from '../../ports/workspace.ts';
 import type { Ready } from '../ready.ts';
 import type { Session } from '../session.ts';
-import { movedWarning } from './moved.ts';
 import type { ReviewedPart } from './review.ts';
 import { doneValue, type StepEnd, tryStep } from './step.ts';
 
@@ -206,4 +213,43 @@ function warningOf(change: NestedChange): Warning {
     'WARN_REPOSITORY_CHANGED',
     `Not in the patch, because ${JSON.stringify(change.path)} is a separate repository that changed during the run: ${listed(namedIn(change), 5)}.`,
   );
+}
+
+/** Null if HEAD and index are what they were when `checkout` was found; `shadowDir` holds the index of then. */
+async function movedWarning(
+  { root, gitDir, head }: Checkout,
+  shadowDir: string,
+  env: UserEnvironment,
+): Promise<Warning | null> {
+  const indexes = [join(gitDir, 'index'), join(shadowDir, START_INDEX)];
+  const staged = (index: string) => {
+    const git = { cwd: root, env: { ...userGitEnvironment(env), GIT_INDEX_FILE: index } };
+    return askGit({ ...git, args: ['ls-files', '--stage', '-z'] });
+  };
+  const isSame = ([one, other]: readonly Buffer[]) => other !== undefined && one?.equals(other);
+  // An index that differs may only have other stats.
+  const isStaged =
+    !isSame(indexes.map(bytesOf)) &&
+    !isSame((await Promise.all(indexes.map(staged))).map(({ stdout }) => stdout));
+  const now = await headOf(root, env);
+  const isAt = now.commit === head.commit && (now.commit === null || now.branchRef === head.branchRef);
+  const moved = [
+    ...(isAt ? [] : [`HEAD from ${named(head)} to ${named(now)}`]),
+    ...(isStaged ? ['the index'] : []),
+  ];
+  if (moved.length === 0) return null;
+  return warning(
+    'WARN_HEAD_MOVED',
+    `Something outside the run moved ${moved.join(' and ')} while it worked. The patch still applies to where it began.`,
+  );
+}
+
+function bytesOf(file: string): Buffer {
+  const read = readRegularFile(file, MAX_INDEX_BYTES);
+  return read.status === 'ok' ? read.bytes : Buffer.alloc(0);
+}
+
+function named({ commit, branchRef }: CheckedOutHead): string {
+  const at = commit === null ? 'no commit' : commit.slice(0, 12);
+  return branchRef === null ? at : `${branchRef.replace('refs/heads/', '')} (${at})`;
 }

@@ -1,7 +1,6 @@
 /** Scripted conversations against an API that counts, caches and fails as it likes: what they come to, and what was allowed. */
 
 import { describe, expect, test } from 'vitest';
-import { nearCapWarning } from '../../../src/domain/budget/caps.ts';
 import { conversationTokens, nextRequest } from '../../../src/domain/budget/next-request.ts';
 import { noUsage, totalTokens, type Usage } from '../../../src/domain/conversation/conversation.ts';
 import type { RunAction } from '../../../src/domain/run/events.ts';
@@ -145,17 +144,4 @@ test('an image counts by its size in pixels, not by its bytes', () => {
   });
   expect(conversationTokens({ ...state, counted: null }) - before).toBeGreaterThan(4_000);
   expect(conversationTokens({ ...state, counted: null }) - before).toBeLessThan(4_500);
-});
-
-test.each([
-  [
-    { limit: 'tokens', value: 500_000, used: 412_000 },
-    '[WARN_BUDGET_NEAR] 82% of --max-total-tokens used: 412,000 of 500,000 tokens.',
-  ],
-  [
-    { limit: 'cost_usd', value: 2, used: 1.61 },
-    '[WARN_BUDGET_NEAR] 80% of --max-cost-usd used: $1.6100 of $2.',
-  ],
-] as const)('a cap that is nearly used up is told: %o', (near, text) => {
-  expect(nearCapWarning(near)).toBe(text);
 });

@@ -89,9 +89,6 @@ describe('a run that changes files in every way', () => {
     });
     expect(finished.result.outcome, finished.stderr).toBe('done');
     expect(readFileSync(join(repository.root, 'crlf.txt'), 'utf8')).toBe('one\r\nzwei\r\ndrei\r\n');
-    expect(finished.result.aliases).toEqual({
-      ...{ 'edit_file.file_path': 1, 'edit_file.old_string': 1, 'edit_file.new_string': 1 },
-    });
     const kinds = finished.result.changedFiles.map(({ path, kind, from }) => [path, kind, from]);
     expect(kinds).toContainEqual(['new näme "quoted".txt', 'rename', 'old name.txt']);
     expect(kinds).toContainEqual(['run.sh', 'mode', undefined]);

@@ -12,16 +12,10 @@ import type { RunResult } from '../../../domain/run/result.ts';
 import type { RunState } from '../../../domain/run/state.ts';
 import type { Redact } from '../../../domain/secrets/redact.ts';
 
-type SpanValue = string | number | boolean | readonly string[];
+type SpanValue = string | number | readonly string[];
 
 /** Those without a value are left out. */
 export type Attributes = Readonly<Record<string, SpanValue | undefined>>;
-
-/** Who answers: the provider by the name that the conventions have for it. */
-interface AnsweringModel {
-  readonly provider: string;
-  readonly model: string;
-}
 
 /** What the spans of a run need to know at its start. */
 export interface RunSpansOptions {
@@ -29,7 +23,10 @@ export interface RunSpansOptions {
   /** Unix milliseconds. */
   readonly startMs: number;
   readonly version: string;
-  readonly model: AnsweringModel;
+  /** The number of one of several attempts, which share the id of their run; null for a run. */
+  readonly attempt: number | null;
+  /** Who answers: the provider by the name that the conventions have for it. */
+  readonly model: { readonly provider: string; readonly model: string };
   /** The number of model turns that were completed before. */
   readonly iteration: number;
   /** The names of the model's tools; names that it made up are not exported. */
@@ -40,21 +37,11 @@ export interface RunSpansOptions {
   readonly redact: Redact;
 }
 
-/** Where the spans belong. */
-export interface SpanPlace {
-  /** 32 hexadecimal digits. */
-  readonly traceId: string;
-  /** The span of patchsmith's caller, or of the run to which an attempt belongs; null if there is none. */
-  readonly parent: string | null;
-  /** The attempts of a run share its id and can begin in the same millisecond. */
-  readonly attempt: number | null;
-}
-
 /** A span in OTLP's JSON. */
 export type SpanJson = Readonly<Record<string, unknown>>;
 
 /** Makes spans of events. */
-export interface RunSpans {
+interface RunSpans {
   /** Those that end with the event. */
   of(event: RunEvent): SpanJson[];
   /** Those that never ended, and the run's own. */
@@ -76,16 +63,24 @@ interface Begun {
   readonly events?: readonly object[];
 }
 
-/** The spans of one process of a run, or of one attempt in it. */
-export function spansOf(options: RunSpansOptions, { traceId, parent, attempt }: SpanPlace): RunSpans {
-  const { runId, startMs, tools, providerName, now, redact } = options;
-  const maker = { runId, startMs, attempt };
-  const root = spanIdOf(maker, 0);
+/** An answer, or what was spent on a request without one. */
+interface ChatEnd {
+  readonly turn?: LlmTurn | undefined;
+  readonly usage?: Usage | undefined;
+  readonly error?: string | null;
+  readonly purpose?: 'summary' | 'review' | undefined;
+}
+
+/** The spans of one process of a run. `parent` is the span of patchsmith's caller; null if there is none. */
+export function spansOf(options: RunSpansOptions, traceId: string, parent: string | null): RunSpans {
+  const { runId, startMs, attempt, tools, providerName, now, redact } = options;
+  const spanId = (number: number) => digestOf(`${runId}/${startMs}/${attempt ?? ''}/${number}`).slice(0, 16);
+  const root = spanId(0);
   const running = new Map<string, Begun>();
   /** The tools of the last turn's calls, by the ids of the calls. */
   let names = new Map<string, string>();
   let { model: answering, iteration } = options;
-  let retries: object[] = [];
+  const retries: object[] = [];
   let count = 0;
   /** The earliest time at which what is in progress can have started. */
   let since = startMs;
@@ -97,7 +92,7 @@ export function spansOf(options: RunSpansOptions, { traceId, parent, attempt }: 
     const own = isRun ? {} : { 'patchsmith.iteration': iteration };
     return {
       traceId,
-      spanId: isRun ? root : spanIdOf(maker, ++count),
+      spanId: isRun ? root : spanId(++count),
       ...(above === null ? {} : { parentSpanId: above }),
       name: redact(name),
       kind: KINDS[kind],
@@ -109,68 +104,44 @@ export function spansOf(options: RunSpansOptions, { traceId, parent, attempt }: 
     };
   }
 
-  function chat(from: number, attributes: Attributes, asked = answering): Begun {
-    const events = retries;
-    retries = [];
-    return {
-      name: `chat ${asked.model}`,
-      kind: 'client',
-      startMs: from,
-      attributes: {
-        'gen_ai.operation.name': 'chat',
-        'gen_ai.provider.name': asked.provider,
-        'gen_ai.conversation.id': runId,
-        'gen_ai.request.model': asked.model,
-        ...attributes,
-      },
-      events,
+  function request(at: number, { turn, usage = turn?.usage, error = null, purpose }: ChatEnd): SpanJson {
+    const reviewer = purpose === 'review' ? now().review?.use : undefined;
+    const { provider, model } =
+      reviewer === undefined ? answering : { ...reviewer, provider: providerName(reviewer.provider) };
+    const attributes = {
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': provider,
+      'gen_ai.conversation.id': runId,
+      'gen_ai.request.model': model,
+      'gen_ai.response.finish_reasons': turn && [turn.stop],
+      'gen_ai.response.model': turn?.model,
+      ...usageAttributes(usage),
+      'patchsmith.purpose': purpose,
     };
-  }
-
-  function review(from: number, attributes: Attributes): Begun {
-    const by = now().review?.use;
-    const reviewer = by && { provider: providerName(by.provider), model: by.model };
-    return chat(from, { ...attributes, 'patchsmith.purpose': 'review' }, reviewer ?? answering);
-  }
-
-  /** An answer, or what was spent on a request without one. */
-  function request(
-    make: typeof review,
-    at: number,
-    { turn, usage }: { turn?: LlmTurn | undefined; usage?: Usage | undefined },
-    error: string | null,
-    more: Attributes = {},
-  ): SpanJson {
-    const begun =
-      turn === undefined
-        ? make(since, { ...usageAttributes(usage), ...more })
-        : make(at - turn.durationMs, { ...answerAttributes(turn), ...more });
-    return ended(begun, at, error);
+    const start = turn === undefined ? since : at - turn.durationMs;
+    const events = retries.splice(0);
+    return ended({ name: `chat ${model}`, kind: 'client', startMs: start, attributes, events }, at, error);
   }
 
   function call(from: number, id: string, named: string): Begun {
     const name = tools.includes(named) ? named : UNKNOWN_TOOL;
-    return {
-      name: `execute_tool ${name}`,
-      startMs: from,
-      attributes: {
-        'gen_ai.operation.name': 'execute_tool',
-        'gen_ai.tool.name': name,
-        'gen_ai.tool.type': 'function',
-        'gen_ai.tool.call.id': id.slice(0, MAX_CALL_ID),
-      },
+    const attributes = {
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': name,
+      'gen_ai.tool.type': 'function',
+      'gen_ai.tool.call.id': id.slice(0, MAX_CALL_ID),
     };
+    return { name: `execute_tool ${name}`, startMs: from, attributes };
   }
 
   function endedBy(event: RunEvent): SpanJson[] {
     const { at } = event;
     switch (event.type) {
       case 'turn.retried': {
-        const { kind, attempt: tried, status, waitMs } = event;
         const attributes = {
-          'error.type': status === null ? kind : String(status),
-          'patchsmith.attempt': tried,
-          'patchsmith.wait_ms': Math.round(waitMs),
+          'error.type': event.status === null ? event.kind : String(event.status),
+          'patchsmith.attempt': event.attempt,
+          'patchsmith.wait_ms': Math.round(event.waitMs),
         };
         const said = otlpAttributes(attributes, redact);
         retries.push({ name: 'patchsmith.retry', timeUnixNano: nanoseconds(at), attributes: said });
@@ -180,27 +151,29 @@ export function spansOf(options: RunSpansOptions, { traceId, parent, attempt }: 
         const { turn } = event;
         iteration += 1;
         names = new Map(turn.calls.map(({ id, name }) => [id, name]));
-        return [request(chat, at, { turn }, turn.stop === 'refusal' ? turn.stop : null)];
+        return [request(at, { turn, error: turn.stop === 'refusal' ? turn.stop : null })];
       }
       case 'turn.failed':
-        return [request(chat, at, { usage: event.spent?.usage }, event.kind)];
+        return [request(at, { usage: event.spent?.usage, error: event.kind })];
       case 'turn.interrupted': {
         // The event does not say what the request was for.
-        const asked = now().phase.at === 'review' ? review : chat;
-        return [request(asked, at, { usage: event.spent.usage }, 'interrupted')];
+        const purpose = now().phase.at === 'review' ? 'review' : undefined;
+        return [request(at, { usage: event.spent.usage, error: 'interrupted', purpose })];
       }
       case 'context.compacted':
       case 'compaction.failed': {
         if (event.turn === undefined) return [];
         const error = event.type === 'compaction.failed' ? event.kind : null;
-        return [request(chat, at, event, error, { 'patchsmith.purpose': 'summary' })];
+        return [request(at, { turn: event.turn, error, purpose: 'summary' })];
       }
       case 'review.completed':
-        return [request(review, at, event, null)];
-      case 'review.failed':
+        return [request(at, { turn: event.turn, purpose: 'review' })];
+      case 'review.failed': {
+        const { kind: error, turn, spent } = event;
         // No request was made: there was nothing to review, or no budget left.
-        if (event.kind === 'no_patch' || event.kind === 'budget') return [];
-        return [request(review, at, { turn: event.turn, usage: event.spent?.usage }, event.kind)];
+        if (error === 'no_patch' || error === 'budget') return [];
+        return [request(at, { turn, usage: turn?.usage ?? spent?.usage, error, purpose: 'review' })];
+      }
       case 'model.replaced':
         answering = { provider: providerName(event.to.provider), model: event.to.model };
         return [];
@@ -216,12 +189,14 @@ export function spansOf(options: RunSpansOptions, { traceId, parent, attempt }: 
         return [ended(begun, end, outcome.status === 'failed' ? outcome.reason : null)];
       }
       case 'verify.completed': {
-        const red = event.reports.filter(({ end }) => !succeeded(end)).length;
+        const failed = event.reports.filter(({ end }) => !succeeded(end)).length;
         const attributes = {
           'patchsmith.verify.commands': event.reports.length,
-          'patchsmith.verify.failed': red,
+          'patchsmith.verify.failed': failed,
         };
-        return [ended({ name: 'verify', startMs: since, attributes }, at, red > 0 ? 'verify_failed' : null)];
+        return [
+          ended({ name: 'verify', startMs: since, attributes }, at, failed > 0 ? 'verify_failed' : null),
+        ];
       }
       default:
         return [];
@@ -236,18 +211,14 @@ export function spansOf(options: RunSpansOptions, { traceId, parent, attempt }: 
     },
     rest(result, endMs) {
       const calls = [...running.values()].map((begun) => ended(begun, endMs, 'interrupted'));
-      const attributes = runAttributes(options, attempt, result);
       const error = result.exitCode === 0 ? null : (result.outcome ?? 'unknown');
-      return [...calls, ended({ name: `invoke_agent ${AGENT}`, startMs, attributes }, endMs, error, true)];
+      const run = { name: `invoke_agent ${AGENT}`, startMs, attributes: runAttributes(options, result) };
+      return [...calls, ended(run, endMs, error, true)];
     },
   };
 }
 
-function runAttributes(
-  { runId, version, model }: RunSpansOptions,
-  attempt: number | null,
-  result: RunResult,
-): Attributes {
+function runAttributes({ runId, version, model, attempt }: RunSpansOptions, result: RunResult): Attributes {
   return {
     'gen_ai.operation.name': 'invoke_agent',
     'gen_ai.agent.name': AGENT,
@@ -266,14 +237,6 @@ function runAttributes(
   };
 }
 
-function answerAttributes({ stop, model, usage }: LlmTurn): Attributes {
-  return {
-    'gen_ai.response.finish_reasons': [stop],
-    'gen_ai.response.model': model,
-    ...usageAttributes(usage),
-  };
-}
-
 /** Tokens of the prompt count as input whether or not they were cached. */
 function usageAttributes(usage: Usage | undefined): Attributes {
   if (usage === undefined) return {};
@@ -288,41 +251,22 @@ function usageAttributes(usage: Usage | undefined): Attributes {
 
 /** Attributes in OTLP's JSON: 64-bit numbers are strings there. */
 export function otlpAttributes(attributes: Attributes, redact: Redact): object[] {
+  const text = (value: string) => ({ stringValue: redact(value) });
+  const json = (value: SpanValue) => {
+    if (typeof value === 'string') return text(value);
+    if (typeof value !== 'number') return { arrayValue: { values: value.map(text) } };
+    return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };
+  };
   return Object.entries(attributes).flatMap(([key, value]) =>
-    value === undefined ? [] : [{ key, value: anyValue(value, redact) }],
+    value === undefined ? [] : [{ key, value: json(value) }],
   );
-}
-
-function anyValue(value: SpanValue, redact: Redact): object {
-  switch (typeof value) {
-    case 'string':
-      return { stringValue: redact(value) };
-    case 'boolean':
-      return { boolValue: value };
-    case 'number':
-      return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };
-    default:
-      return { arrayValue: { values: value.map((one) => anyValue(one, redact)) } };
-  }
 }
 
 function nanoseconds(ms: number): string {
   return String(BigInt(Math.round(ms)) * 1_000_000n);
 }
 
-/** The trace of a run without a parent span, the same for all processes of the run. */
-export function traceIdOf(runId: string): string {
-  return digest(runId).slice(0, 32);
-}
-
-/** The span with this number of a process or attempt; 0 is its own. */
-export function spanIdOf(
-  { runId, startMs, attempt }: { runId: string; startMs: number; attempt: number | null },
-  number: number,
-): string {
-  return digest(`${runId}/${startMs}/${attempt ?? ''}/${number}`).slice(0, 16);
-}
-
-function digest(text: string): string {
+/** Ids are parts of digests, so that all processes of a run have the same trace. */
+export function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }

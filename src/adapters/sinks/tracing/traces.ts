@@ -6,25 +6,11 @@ import { jsonOrUndefined } from '../../../domain/text/json.ts';
 import { startOfText } from '../../../files/regular-file.ts';
 import { timeoutSignal } from '../../../files/time-limit.ts';
 import type { EventSink } from '../../../ports.ts';
-import {
-  otlpAttributes,
-  type RunSpansOptions,
-  type SpanJson,
-  spanIdOf,
-  spansOf,
-  traceIdOf,
-} from './spans.ts';
+import { digestOf, otlpAttributes, type RunSpansOptions, type SpanJson, spansOf } from './spans.ts';
 import type { TraceTarget } from './target.ts';
 
-/** A trace that can be found by its id. */
-export interface Traces extends EventSink {
-  readonly traceId: string;
-}
-
 /** What to report about a run, and where. */
-export interface TracesOptions extends RunSpansOptions {
-  /** One of several attempts of a run that began at `runStartMs`; null for a run. */
-  readonly attempt: { readonly number: number; readonly runStartMs: number } | null;
+interface TracesOptions extends RunSpansOptions {
   readonly target: TraceTarget;
   readonly clock: () => number;
   /** Loads what sends requests to the target's address. */
@@ -36,16 +22,14 @@ const BATCH = 512;
 /** Answers are empty or one sentence. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-/** The sink of one process of a run. */
-export function openTraces({ target, clock, openFetch, attempt, ...options }: TracesOptions): Traces {
+/** The sink of one process of a run, and the id of its trace. */
+export function openTraces({ target, clock, openFetch, ...options }: TracesOptions): EventSink & {
+  readonly traceId: string;
+} {
   const { runId, version, redact } = options;
-  const traceId = target.parent?.traceId ?? traceIdOf(runId);
+  const traceId = target.parent?.traceId ?? digestOf(runId).slice(0, 32);
   const resource = { attributes: otlpAttributes({ ...target.resource, 'service.version': version }, redact) };
-  const parent =
-    attempt === null
-      ? (target.parent?.spanId ?? null)
-      : spanIdOf({ runId, startMs: attempt.runStartMs, attempt: null }, 0);
-  const spans = spansOf(options, { traceId, parent, attempt: attempt?.number ?? null });
+  const spans = spansOf(options, traceId, target.parent?.spanId ?? null);
   const made: SpanJson[] = [];
   return {
     traceId,

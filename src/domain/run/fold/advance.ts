@@ -106,8 +106,6 @@ function afterEvent(before: RunState, event: RunEvent): RunState {
       return afterNoFindings(state, event);
     case 'message.added':
       return afterMessage(state, event.text);
-    case 'budget.warned':
-      return { ...state, warnedOf: new Set([...state.warnedOf, event.limit]) };
     case 'budget.reached':
       return afterCap(state, event);
     case 'run.interrupted':
@@ -178,7 +176,6 @@ function afterResuming(before: RunState, event: RunResumed & EventPlace): RunSta
     cutOffsInARow: wasCutOff ? 0 : before.cutOffsInARow,
     // There may be more to spend by now. Calls of the last answer stay those of a last answer.
     lastTurn: before.phase.at === 'tools' ? before.lastTurn : null,
-    warnedOf: new Set(),
     interruption: null,
     overChanges: null,
     // A conversation that is too large for the model stays so.

@@ -3,7 +3,6 @@
 import { conversationTokens } from '../../budget/next-request.ts';
 import { canBeCut, withAnswer, withFullWindow } from '../../compaction/due.ts';
 import { type LlmTurn, type Message, totalTokens } from '../../conversation/conversation.ts';
-import { withAliases } from '../../conversation/repeats.ts';
 import { toolsDue } from '../../conversation/tools-phase.ts';
 import { speaksOfImages, withoutLastImages } from '../../images/shown.ts';
 import type { RunEvent } from '../events.ts';
@@ -35,7 +34,6 @@ export function afterTurn(before: RunState, turn: LlmTurn): RunState {
     lastTurn: before.lastTurn && { ...before.lastTurn, isAnswered: true },
     iterations: before.iterations + 1,
     lastPromptTokens: tokens - turn.usage.output,
-    aliases: withAliases(before.aliases, turn.calls),
     modelMs: before.modelMs + turn.durationMs,
     cutOffsInARow: turn.stop === 'max_tokens' ? before.cutOffsInARow + 1 : 0,
   };

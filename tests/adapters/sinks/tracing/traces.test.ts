@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import type { TraceTarget } from '../../../../src/adapters/sinks/tracing/target.ts';
-import { openTraces, type Traces } from '../../../../src/adapters/sinks/tracing/traces.ts';
+import { openTraces } from '../../../../src/adapters/sinks/tracing/traces.ts';
 import { type LlmTurn, noUsage } from '../../../../src/domain/conversation/conversation.ts';
 import { reviewToCome } from '../../../../src/domain/findings/review.ts';
 import type { RunAction } from '../../../../src/domain/run/events.ts';
@@ -21,7 +21,7 @@ const start = 1_800_000_000_000;
 function tracesTo(
   target: Partial<TraceTarget> = {},
   now: Pick<RunState, 'phase' | 'review'> = { phase: { at: 'model' }, review: null },
-): Traces {
+): ReturnType<typeof openTraces> {
   return openTraces({
     target: {
       url: new URL(`${collector.url}/v1/traces`),
