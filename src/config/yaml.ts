@@ -22,7 +22,7 @@ interface YamlProblem {
   readonly message: string;
 }
 
-/** Of each kind. Putting one into words can mean looking through the whole file. */
+/** Of each kind. */
 const MOST_PROBLEMS = 10;
 
 /**
@@ -35,25 +35,20 @@ export function parseYamlMapping(text: string, firstLine: number): YamlMapping {
   const document = parseWithinLevels(text, counter);
   if (document === null) return { status: 'failed', problems: [{ line: firstLine, message: TOO_DEEP }] };
   const lineAt = (offset: number) => counter.linePos(offset).line + firstLine - 1;
-  /** The parser names only the second one. */
-  const twice = (offset: number): string => {
-    const same = keysOf(document.contents).find(({ at }) => at === offset)?.name;
-    const first = keysOf(document.contents).find(({ name }) => name === same);
-    const where = same === undefined || first === undefined ? '' : `, first on line ${lineAt(first.at)}`;
-    return `the key ${shown(same ?? restOf(offset))} is there twice${where}; keep one of them`;
-  };
   const restOf = (offset: number) => /^[^\n]*/.exec(text.slice(offset))?.[0] ?? '';
   const problems = [...document.errors, ...document.warnings]
     .slice(0, MOST_PROBLEMS)
-    .map(({ code, message, pos: [offset] }) => ({
-      line: lineAt(offset),
-      message: code === 'DUPLICATE_KEY' ? twice(offset) : inWords({ code, message, rest: restOf(offset) }),
-    }));
+    .map(({ code, message, pos: [offset] }) => {
+      const fix = UNQUOTED.includes(code) ? `; put the text in quotes: ${quoted(restOf(offset))}` : '';
+      return { line: lineAt(offset), message: `not valid YAML: ${message}${fix}` };
+    });
   visit(document, {
     Node(_, node) {
       if (!isAlias(node) || problems.length >= 2 * MOST_PROBLEMS) return;
       const offset = node.range?.[0] ?? 0;
-      problems.push({ line: lineAt(offset), message: aliasInWords(restOf(offset)) });
+      const [alias] = /^[^\s,\]}]*/.exec(restOf(offset)) ?? [];
+      const message = `aliases (*name) are not allowed; if a text begins with *, put it in quotes: ${shown(alias)}`;
+      problems.push({ line: lineAt(offset), message });
     },
   });
   if (problems.length > 0) return { status: 'failed', problems: firstOfEachLine(problems) };
@@ -87,73 +82,8 @@ function firstOfEachLine(problems: readonly YamlProblem[]): YamlProblem[] {
   return [...byLine.values()];
 }
 
-/** The keys of a mapping's top level that are text, with where each begins. */
-function keysOf(root: unknown): { name: string; at: number }[] {
-  if (!isMap(root)) return [];
-  return root.items.flatMap(({ key }) =>
-    isScalar(key) && typeof key.value === 'string' ? [{ name: key.value, at: key.range?.[0] ?? 0 }] : [],
-  );
-}
-
-/** A complaint of the parser: its code, its own message, and the text that it points at. */
-export interface YamlComplaint {
-  readonly code: ErrorCode;
-  readonly message: string;
-  /** From the place of the complaint to the end of its line. */
-  readonly rest: string;
-}
-
-/** One sentence without a full stop: what is wrong, and how to write it instead. */
-export function inWords({ code, message, rest }: YamlComplaint): string {
-  switch (code) {
-    case 'BLOCK_AS_IMPLICIT_KEY':
-      return `a text with ": " in it must be in quotes: ${quoted(rest)}`;
-    case 'BAD_SCALAR_START':
-      return `a text cannot begin with ${shown(rest[0] ?? '')}; put it in quotes: ${quoted(rest)}`;
-    case 'TAG_RESOLVE_FAILED':
-      return `tags (!name) are not allowed; if a text begins with !, put it in quotes: ${quoted(rest)}`;
-    case 'BAD_ALIAS':
-    case 'ALIAS_PROPS':
-      return aliasInWords(rest);
-    case 'TAB_AS_INDENT':
-      return 'indented with a tab; use spaces';
-    case 'BAD_INDENT':
-      return message.startsWith('Flow')
-        ? 'a bracket is opened and not closed; close it, or write one entry a line, each after "- "'
-        : 'indented differently from the lines that it belongs to; give them the same number of spaces';
-    case 'MULTILINE_IMPLICIT_KEY':
-      return 'not of the form "key: value"; write a colon and a space after the key, and the entries of a list on lines of their own';
-    case 'MISSING_CHAR':
-      return missing(message);
-    case 'BAD_DQ_ESCAPE':
-      return `a backslash in double quotes starts an escape, but ${shown(rest.slice(0, 2))} is not one; use single quotes, or two backslashes`;
-    case 'MULTIPLE_DOCS':
-      return 'a second document begins with ---; there can only be one';
-    case 'UNEXPECTED_TOKEN':
-      return unexpected(message, rest);
-    default:
-      return `not valid YAML: ${message}`;
-  }
-}
-
-/** For a text that begins with `*`. */
-export function aliasInWords(text: string): string {
-  return `aliases (*name) are not allowed; if a text begins with *, put it in quotes: ${shown(/^[^\s,\]}]*/.exec(text)?.[0])}`;
-}
-
-function missing(message: string): string {
-  if (/quote/.test(message)) return 'a quotation mark is opened and not closed';
-  if (/must end with/.test(message))
-    return `a bracket is opened and not closed; ${message.slice(-1)} is missing`;
-  return 'a key without a value; write "key: value", and "- " with a space before each entry of a list';
-}
-
-function unexpected(message: string, rest: string): string {
-  if (message.includes('same line with key')) {
-    return 'a list cannot begin on the line of its key; write its entries on lines of their own, or in brackets: [a, b]';
-  }
-  return `${shown(rest)} is not expected here; put the whole value in quotes, or check the brackets and indentation before it`;
-}
+/** What a text without quotes most often leads to: a `: ` in it, or a sign at its start that means something else. */
+const UNQUOTED: readonly ErrorCode[] = ['BLOCK_AS_IMPLICIT_KEY', 'BAD_SCALAR_START', 'TAG_RESOLVE_FAILED'];
 
 /** The text as a quoted scalar, up to where a comment or the rest of a list in brackets would begin. */
 function quoted(rest: string): string {

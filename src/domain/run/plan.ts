@@ -22,20 +22,9 @@ export function isNoOpCommand(command: string): boolean {
   );
 }
 
-/** The error for a value of the wrong type. */
-function wanted(what: string) {
-  return {
-    error: ({ input }: { readonly input?: unknown }) => `expected ${what}, got ${typeInWords(input)}`,
-  };
-}
-
-function typeInWords(value: unknown): string {
-  if (value === null) return 'nothing; give it a value, or remove the line';
-  if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'string') return JSON.stringify(shortened(value, 80));
-  if (typeof value !== 'object') return `the ${typeof value} ${value}; put it in quotes to make it text`;
-  const [key = ''] = Object.keys(value);
-  return `a mapping with the key ${JSON.stringify(shortened(key, 40))}; text with ": " in it, or in braces, must be in quotes`;
+/** The error for a value of the wrong type: YAML makes a mapping of a text with `: ` in it. */
+function wanted(what: string): string {
+  return `expected ${what}; put text in quotes if YAML takes it for something else`;
 }
 
 /** A script for the sandbox's shell. */
