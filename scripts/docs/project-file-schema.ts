@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defaultText, type SettingEntry, Settings, settingEntries } from '../../src/config/schema.ts';
+import { defaultText, type SettingEntry, settingEntries } from '../../src/config/schema.ts';
 import { ServerEntries } from '../../src/domain/mcp/server-spec.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -34,10 +34,10 @@ function propertyOf(entry: SettingEntry): Json {
 }
 
 function writtenAs(entry: SettingEntry): Json {
-  const { key, file, initial } = entry;
+  const { key, file, initial, type } = entry;
   if (key === 'sandbox') return { const: 'required' };
   if (key === 'mcp') return { anyOf: [SERVERS, TEXTS] };
-  const written = inJson(Settings.shape[key].unwrap());
+  const written = inJson(type());
   if (file !== 'lower' || typeof initial !== 'number') return written;
   const most = key.endsWith('Ms') ? initial / 1_000 : initial;
   return {

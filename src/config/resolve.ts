@@ -12,7 +12,7 @@ import { type Problem, problem } from '../domain/errors/problem.ts';
 import { isCovered } from '../domain/review/allowed-domain.ts';
 import { contradictions } from './contradictions.ts';
 import { withNamedProvider } from './named-provider.ts';
-import { type SettingEntry, type SettingKey, Settings, settingEntries } from './schema.ts';
+import { type SettingEntry, type SettingKey, type Settings, settingEntries, withDefaults } from './schema.ts';
 import { shown } from './values/value.ts';
 
 /** The project file, in the root of the repository. Anyone who can open a pull request can write it. */
@@ -94,8 +94,7 @@ function chooseSettings(given: SettingInputs): ResolvedSettings {
   if (chosen.sandbox === undefined && inCi(inputs.env)) chosen.sandbox = 'required';
   if (chosen.model === undefined && provider.defaultModel !== null) chosen.model = provider.defaultModel;
   if (problems.length > 0) return { status: 'failed', problems };
-  // Compiling a parser for so many settings takes longer than parsing them.
-  return { status: 'ok', settings: Settings.parse(chosen, { jitless: true }), sources };
+  return { status: 'ok', settings: withDefaults(chosen), sources };
 }
 
 /** The provider named by the flags or the environment: it determines which variables apply to a run. */
@@ -140,7 +139,7 @@ function problemsOf({ value, source }: GivenValue, entry: SettingEntry): Problem
       problem('ERR_NOT_FOR_PROJECT_FILE', `${source.name}: a project file may not set ${flag}; ${elsewhere}`),
     ];
   }
-  const parsed = Settings.shape[entry.key].safeParse(value);
+  const parsed = entry.type().safeParse(value);
   // The name of a flag or a variable says which setting it is; a line of the file does not.
   const place = source.from === 'file' ? `${source.name}: ${flag}` : source.name;
   if (source.from === 'file' && value === null) {
@@ -184,8 +183,8 @@ function* widenings(given: readonly GivenValue[], entry: SettingEntry): Generato
 }
 
 /** Empty if it is not a valid list, which is reported separately. */
-function listOf({ value }: GivenValue, { key }: SettingEntry): string[] {
-  const parsed = Settings.shape[key].safeParse(value);
+function listOf({ value }: GivenValue, { type }: SettingEntry): string[] {
+  const parsed = type().safeParse(value);
   const items: readonly unknown[] = parsed.success && Array.isArray(parsed.data) ? parsed.data : [];
   return items.filter((item) => typeof item === 'string');
 }

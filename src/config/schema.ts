@@ -3,24 +3,17 @@
  * `.patchsmith.yml` keys, help texts, docs and action inputs derive from this one object; src/config/resolve.ts resolves them.
  */
 
-import * as z from 'zod';
 import { defaultProvider, type ProviderEntry } from '../adapters/providers/registry.ts';
 import { MODEL_SETTINGS } from './settings/model.ts';
 import { OLD_RUN_SETTINGS, OUTPUT_SETTINGS } from './settings/output.ts';
 import { PUBLISHING_SETTINGS } from './settings/publishing.ts';
 import { LIMIT_SETTINGS, SANDBOX_SETTINGS } from './settings/sandbox.ts';
-import {
-  about,
-  SETTING_GROUPS,
-  type SettingGroup,
-  type SettingMeta,
-  type SettingTaker,
-} from './settings/setting.ts';
+import { SETTING_GROUPS, type Setting, type SettingGroup, type SettingTaker } from './settings/setting.ts';
 import { REPOSITORY_SETTINGS, TASK_SETTINGS, TRUST_SETTINGS } from './settings/task.ts';
 import { sizeText } from './values/amounts.ts';
 
 /** All settings in the order of the help text. Durations are in milliseconds. Null means "not given": no limit, or what `defaultHelp` says. */
-export const Settings = z.strictObject({
+const SETTINGS = {
   ...TASK_SETTINGS,
   ...REPOSITORY_SETTINGS,
   ...TRUST_SETTINGS,
@@ -30,17 +23,27 @@ export const Settings = z.strictObject({
   ...OLD_RUN_SETTINGS,
   ...PUBLISHING_SETTINGS,
   ...OUTPUT_SETTINGS,
-});
-export type Settings = z.output<typeof Settings>;
+};
+/** The values of all settings. */
+export type Settings = {
+  readonly [Key in keyof typeof SETTINGS]: (typeof SETTINGS)[Key]['initial'];
+};
 /** The name of a setting in code and in `.patchsmith.yml`. */
 export type SettingKey = keyof Settings;
 
+/** Settings of which some are given, and the defaults for the others. Throws if a value is invalid. */
+export function withDefaults(given: Readonly<Partial<Record<SettingKey, unknown>>>): Settings {
+  const values = settingEntries().map(({ key, initial, type }) => [
+    key,
+    given[key] === undefined || given[key] === null ? initial : type().parse(given[key]),
+  ]);
+  return Object.fromEntries(values);
+}
+
 /** A setting with everything known about it. */
-export interface SettingEntry extends SettingMeta {
+export interface SettingEntry extends Setting<Settings[SettingKey]> {
   readonly key: SettingKey;
   readonly variable: string;
-  /** The value if no source gives one; null if absence has its own meaning. */
-  readonly initial: Settings[SettingKey];
 }
 
 /**
@@ -56,12 +59,12 @@ export function settingEntries(provider: ProviderEntry = defaultProvider): reado
 const entriesOf = new Map<ProviderEntry, readonly SettingEntry[]>();
 
 function entriesFor(provider: ProviderEntry): SettingEntry[] {
-  return (Object.keys(Settings.shape) as SettingKey[]).map((key) => {
-    const meta = about.get(Settings.shape[key]);
-    if (!meta) throw new Error(`The setting ${key} says nothing about itself.`);
-    const own = meta.providerVariable === undefined ? meta.variable : provider[meta.providerVariable];
-    const variable = own ?? `PATCHSMITH_${meta.flag.toUpperCase().replaceAll('-', '_')}`;
-    return { ...meta, key, variable, initial: Settings.shape[key].parse(undefined) };
+  return (Object.keys(SETTINGS) as SettingKey[]).map((key) => {
+    const setting: Setting<Settings[SettingKey]> = SETTINGS[key];
+    const own =
+      setting.providerVariable === undefined ? setting.variable : provider[setting.providerVariable];
+    const variable = own ?? `PATCHSMITH_${setting.flag.toUpperCase().replaceAll('-', '_')}`;
+    return { ...setting, key, variable };
   });
 }
 

@@ -11,7 +11,7 @@ import {
   type ProviderRegistry,
 } from '../../src/adapters/providers/registry.ts';
 import { resumeRun } from '../../src/commands/resume/resume.ts';
-import { Settings } from '../../src/config/schema.ts';
+import { type Settings, withDefaults } from '../../src/config/schema.ts';
 import { parseRepoPath, type RepoPath } from '../../src/domain/changes/path.ts';
 import { type LlmTurn, noUsage } from '../../src/domain/conversation/conversation.ts';
 import { whole } from '../../src/domain/conversation/excerpt.ts';
@@ -97,7 +97,7 @@ async function runOfParrot() {
     for (const [from, to] of Object.entries(copies)) copyLive(from, to);
   });
   const settings: Settings = {
-    ...Settings.parse({ repo: root, message: 'Do it', sandbox: 'off', output: 'jsonl' }),
+    ...withDefaults({ repo: root, message: 'Do it', sandbox: 'off', output: 'jsonl' }),
     provider: 'parrot',
     model: 'polly-1',
     runDir,

@@ -11,7 +11,7 @@ import {
 } from '../../src/adapters/providers/registry.ts';
 import { replayRun } from '../../src/commands/replay/start.ts';
 import { resumeRun } from '../../src/commands/resume/resume.ts';
-import { Settings } from '../../src/config/schema.ts';
+import { type Settings, withDefaults } from '../../src/config/schema.ts';
 import { type LlmTurn, noUsage } from '../../src/domain/conversation/conversation.ts';
 import { whole } from '../../src/domain/conversation/excerpt.ts';
 import { runPatchsmith } from '../../src/engine/run.ts';
@@ -110,7 +110,7 @@ async function recordedRun(copyAt = '"run.stopped"') {
     }
   };
   const settings: Settings = {
-    ...Settings.parse({
+    ...withDefaults({
       repo: root,
       message: 'Do it',
       sandbox: 'off',

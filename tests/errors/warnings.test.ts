@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { Settings } from '../../src/config/schema.ts';
+import { withDefaults } from '../../src/config/schema.ts';
 import { type ChangeSource, toCodeChanges } from '../../src/domain/changes/change.ts';
 import type { RunAction } from '../../src/domain/run/events.ts';
 import { advance } from '../../src/domain/run/fold/advance.ts';
@@ -32,7 +32,7 @@ async function said(args: readonly string[], env: Record<string, string> = {}): 
 const newSession = () =>
   new Session(
     inputOf(
-      Settings.parse({}),
+      withDefaults({}),
       sink(() => {}),
     ),
   );

@@ -6,7 +6,7 @@ import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { simpleGit } from 'simple-git';
-import { Settings } from '../../config/schema.ts';
+import { withDefaults } from '../../config/schema.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
 import { runPatchsmith } from '../../engine/run.ts';
 import type { RunInput } from '../../engine/run-input.ts';
@@ -27,7 +27,7 @@ export async function runDemo({ hostile, ...input }: DemoInput): Promise<RunOutc
   input.stderr.write(`demo: its tests before the run: node --test → exit code ${red}\n\n`);
   if (hostile)
     input.stderr.write(`demo: a key that you can read, and the model will ask for: ${planted(repo)}\n\n`);
-  const settings = Settings.parse({
+  const settings = withDefaults({
     repo,
     plan: fixturePath('plans/fix-quantity.md'),
     provider: 'replay',

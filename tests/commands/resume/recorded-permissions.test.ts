@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { flagsToRepeat, withinToday } from '../../../src/commands/resume/recorded-permissions.ts';
-import { Settings } from '../../../src/config/schema.ts';
+import { type Settings, withDefaults } from '../../../src/config/schema.ts';
 import type { RunStarted } from '../../../src/domain/run/events.ts';
 import { limits, started } from '../../support/runs/events.ts';
 
-const today = (part: Partial<Settings> = {}) => ({ ...Settings.parse({}), ...part });
+const today = (part: Partial<Settings> = {}) => ({ ...withDefaults({}), ...part });
 const price = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0 };
 const contained: RunStarted = {
   ...started,

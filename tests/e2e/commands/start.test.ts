@@ -62,7 +62,7 @@ process.on('exit', () => process.stderr.write(String(made)));`,
   const env = { NODE_OPTIONS: `--import=${watch}` };
   const { stderr } = await runCli(['--version'], { cwd: folder, env, built: true });
   expect(Number(stderr)).toBeGreaterThan(100);
-  expect(Number(stderr)).toBeLessThan(1_350);
+  expect(Number(stderr)).toBeLessThan(800);
 });
 
 /** What stands in those of events and results alone. */

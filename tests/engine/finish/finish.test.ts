@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { Settings } from '../../../src/config/schema.ts';
+import { withDefaults } from '../../../src/config/schema.ts';
 import { CutShort } from '../../../src/domain/errors/thrown.ts';
 import { RunResult } from '../../../src/domain/run/result.ts';
 import { freshRun } from '../../../src/engine/fresh/spec.ts';
@@ -26,7 +26,7 @@ async function endingWith(method: keyof Workspace, error: Error) {
   });
   onTestFinished(() => server.close());
   const runDir = join(temporaryFolder(), 'run');
-  const settings = Settings.parse({
+  const settings = withDefaults({
     ...{ repo: root, message: 'Do it', sandbox: 'off', runDir, baseUrl: server.url },
   });
   const input = inputOf(

@@ -3,7 +3,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROVIDERS, type ProviderEntry } from '../../../src/adapters/providers/registry.ts';
-import { Settings } from '../../../src/config/schema.ts';
+import { type Settings, withDefaults } from '../../../src/config/schema.ts';
 import { type Conversation, type LlmTurn, noUsage } from '../../../src/domain/conversation/conversation.ts';
 import { filledIn, ServerEntries } from '../../../src/domain/mcp/server-spec.ts';
 import type { RunOutcome } from '../../../src/domain/run/outcome.ts';
@@ -51,7 +51,7 @@ export async function calledRun(given: Asked): Promise<CalledRun> {
   const runDir = given.settings?.runDir ?? join(temporaryFolder(), 'run');
   const asked: Conversation[] = [];
   const settings: Settings = {
-    ...Settings.parse({ repo: root, message: 'Do it', sandbox: 'required', output: 'jsonl' }),
+    ...withDefaults({ repo: root, message: 'Do it', sandbox: 'required', output: 'jsonl' }),
     provider: 'caller',
     model: 'caller-1',
     mounts: [import.meta.dirname],
