@@ -6,6 +6,8 @@ import { type BigIntStats, constants, lstatSync, utimesSync, writeFileSync } fro
 export interface FileStat {
   readonly kind: 'file' | 'link' | 'folder' | 'special';
   readonly executable: boolean;
+  /** Neither group nor others may do anything with it. */
+  readonly isPrivate: boolean;
   readonly size: number;
   readonly mtimeNs: bigint;
   readonly ctimeNs: bigint;
@@ -33,6 +35,7 @@ export function fileStat(stats: BigIntStats): FileStat {
   return {
     kind: KINDS.get(mode & constants.S_IFMT) ?? 'special',
     executable: (mode & constants.S_IXUSR) !== 0,
+    isPrivate: (mode & (constants.S_IRWXG | constants.S_IRWXO)) === 0,
     size: Number(stats.size),
     mtimeNs: stats.mtimeNs,
     ctimeNs: stats.ctimeNs,

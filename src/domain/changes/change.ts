@@ -30,6 +30,8 @@ export const FileState = z.strictObject({
    * encodings).
    */
   raw: ObjectId.optional(),
+  /** A file that was read, and that only its owner may read; undo gives a deleted one these permissions back. */
+  isPrivate: z.literal(true).optional(),
 });
 export type FileState = z.infer<typeof FileState>;
 

@@ -61,7 +61,8 @@ describe('undo puts back', () => {
     symlinkSync('folder', join(root, 'link-to-folder'));
     repository.write('dirty.txt', 'work of the user\n');
     repository.write('staged.txt', 'staged\n');
-    repository.write('untracked.bin', Buffer.from([0, 255, 1]));
+    repository.write('untracked.bin', Buffer.from([0, 255, 1]), 0o600);
+    repository.write('private-tool', 'untracked program\n', 0o700);
     repository.write('tool', 'untracked program\n', 0o755);
     rmSync(join(root, 'removed.txt'));
     mkdirSync(join(root, 'empty/inner'), { recursive: true });
@@ -78,7 +79,7 @@ describe('undo puts back', () => {
         write('was-empty/new.txt', 'new\n'),
         write('dirty.txt', 'overwritten\n'),
         command(
-          'rm gone.txt untracked.bin link link-to-folder && mv old.txt new-name.txt && chmod +x run.sh',
+          'rm gone.txt untracked.bin private-tool link link-to-folder && mv old.txt new-name.txt && chmod +x run.sh',
         ),
         command('rm becomes-link becomes-folder && ln -s edit.txt becomes-link && mkdir becomes-folder'),
         command(

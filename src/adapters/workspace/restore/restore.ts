@@ -125,7 +125,7 @@ export async function openRestorer({
           const held = state && (await blobs.heldBy(state));
           if (state === null || held === null || held.status === 'no_file')
             return remove(root, safe, emptyFolders);
-          const how = { ...state, permissions };
+          const how = { ...state, permissions: permissions ?? (state.isPrivate ? 0o600 : undefined) };
           if (held.status === 'bytes') return put(root, safe, how, held.bytes);
           if (held.status === 'lost') return fileFailure('not_found', held.why);
           return putLarge(held.id, (descriptor) => put(root, safe, how, { descriptor }));

@@ -76,8 +76,10 @@ async function readOne(want: Wanted, reading: ContentReading): Promise<Taken> {
         return { status: 'left_out' };
       const state = await readOpened(file, want, reading);
       const still = sameStat(file.stat, statNow(file));
-      if (state !== null && (still || attempt === ATTEMPTS))
+      if (state !== null && (still || attempt === ATTEMPTS)) {
+        if (file.stat.isPrivate) state.isPrivate = true;
         return { status: 'ok', state, stat: still ? file.stat : null, filter };
+      }
       if (attempt > ATTEMPTS) return { status: 'unreadable' };
     } finally {
       closeSync(file.descriptor);
