@@ -98,7 +98,8 @@ export function settingsPage(): string {
       .map((entry) => {
         const flag = entry.value ? `--${entry.flag} ${entry.value}` : `--${entry.flag}`;
         const variable = entry.variable.startsWith('PATCHSMITH_') ? '' : ` (\`${entry.variable}\`)`;
-        const file = { set: 'yes', lower: 'only lower', narrow: 'only fewer', refused: 'no' }[entry.file];
+        const kinds = { set: 'yes', lower: 'only lower', narrow: 'only fewer', refused: 'no' };
+        const file = entry.key === 'sandbox' ? 'only `required`' : kinds[entry.file];
         return `| ${[`\`${flag}\`${variable}`, defaultText(entry), file, entry.help].map(cell).join(' | ')} |`;
       }),
   ]);

@@ -129,7 +129,7 @@ function* ofOtherModels({ settings, provider, name }: NamedSettings): Generator<
 }
 
 /** A cost can be limited only where every price is known. */
-function* ofCostLimit({ settings, sources, provider, name }: NamedSettings): Generator<Problem> {
+function* ofCostLimit({ settings, provider, name }: NamedSettings): Generator<Problem> {
   if (settings.maxCostUsd === null) return;
   for (const [what, parts] of [
     ['fallback model', fallbackParts(settings)],
@@ -143,12 +143,6 @@ function* ofCostLimit({ settings, sources, provider, name }: NamedSettings): Gen
         `${name('maxCostUsd')}: the price of ${shown(parts.model)}, the ${what}, is not known, so its cost cannot be limited; use --price ${shown(`${parts.provider}/${parts.model}:PRICES`)} or --max-total-tokens`,
       );
     }
-  }
-  if (sources.price.from === 'file' && sources.maxCostUsd.from !== 'file') {
-    yield problem(
-      'ERR_NOT_FOR_PROJECT_FILE',
-      `${name('price')}: a project file may not set the prices that ${name('maxCostUsd')} is measured by; use --price`,
-    );
   }
   const { model } = settings;
   if (
@@ -165,14 +159,14 @@ function* ofCostLimit({ settings, sources, provider, name }: NamedSettings): Gen
 }
 
 /**
- * Prices of models that the run does not ask, such as those of a misspelled name, which would have no effect. A project file may
- * have more prices than one run needs. Not for a resumed run, whose models are in its record.
+ * Prices of models that the run does not ask, such as those of a misspelled name, which would have no effect. Not for a resumed
+ * run, whose models are in its record.
  */
 export function unusedPrices(
   settings: Settings,
   sources: Readonly<Record<SettingKey, NamedSource>>,
 ): Problem[] {
-  if (sources.price.from === 'file' || providerNamed(settings.provider)?.playsRecording) return [];
+  if (providerNamed(settings.provider)?.playsRecording) return [];
   const models = [settings, fallbackParts(settings), reviewerParts(settings)].flatMap((one) => one ?? []);
   const unused = settings.price.filter(
     (given) => given.model !== null && !models.some((model) => isPriceOf(given, model)),

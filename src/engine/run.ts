@@ -6,6 +6,7 @@
 import { AgenticLoop } from '../agent/agentic-loop.ts';
 import { ToolExecutor } from '../agent/tool-executor.ts';
 import { Verification } from '../agent/verification.ts';
+import { proofLine } from '../domain/report/result-lines.ts';
 import type { RunEvent } from '../domain/run/events.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunState } from '../domain/run/state.ts';
@@ -97,8 +98,7 @@ async function proven(session: Session, ready: Ready, end: LoopEnd): Promise<voi
   );
   const testProof = doneValue(tried) ?? null;
   session.record({ testProof });
-  if (testProof !== null)
-    session.progress.note(`tests ${testProof.status.replace('_', ' ')}: ${testProof.why}`);
+  if (testProof !== null) session.progress.note(`tests ${proofLine(testProof)}`);
 }
 
 type Shown = Pick<Session['progress'], 'verified'>;

@@ -60,7 +60,9 @@ function verdict(result: RunResult): string {
 
 function proof({ testProof }: RunResult): string {
   if (testProof?.status === 'proven') return '; its tests fail without the rest of the patch';
-  return testProof?.status === 'not_proven' ? '; **its tests pass without the rest of the patch too**' : '';
+  return testProof?.status === 'not_proven'
+    ? `; **not proven by its tests:** ${escaped(testProof.why, 300)}`
+    : '';
 }
 
 function firstThree(paths: readonly string[]): string {

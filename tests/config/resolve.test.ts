@@ -363,16 +363,6 @@ describe('a project file', () => {
     },
   );
 
-  test('cannot defeat the operator’s cost limit with its own prices', () => {
-    const free = { input: 0, output: 0, 'cache-read': 0, 'cache-write': 0, 'cache-write-1h': 0 };
-    expect(problemsOf({ flags: { 'max-cost-usd': '1' }, ...file({ price: free }, { price: 2 }) })).toEqual([
-      '.patchsmith.yml:2: a project file may not set the prices that --max-cost-usd is measured by; use --price',
-    ]);
-    expect(settingsOf(file({ price: free })).price).toEqual([
-      { model: null, price: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0 } },
-    ]);
-  });
-
   test('has no inherited names', () => {
     expect(problemsOf(file(JSON.parse('{"__proto__": 1, "constructor": 2}')))).toHaveLength(2);
   });
@@ -432,7 +422,7 @@ describe('settings that do not go together', () => {
   });
 });
 
-test('a price of a model that the run does not ask is refused, except those of a project file', () => {
+test('a price of a model that the run does not ask is refused', () => {
   const unused = (inputs: Partial<SettingInputs>) => {
     const resolved = resolve(inputs);
     if (resolved.status === 'failed') throw new Error(resolved.problems.map(problemLine).join('\n'));
@@ -445,7 +435,6 @@ test('a price of a model that the run does not ask is refused, except those of a
   expect(unused({ env: { PATCHSMITH_PRICE: `x:${PRICE}` } })).toEqual([
     expect.stringContaining('PATCHSMITH_PRICE: this run does not ask "x"'),
   ]);
-  expect(unused(file({ price }))).toEqual([]);
 });
 
 test('a size is bytes, with units of 1024', () => {

@@ -8,7 +8,7 @@ import { readStart } from '../../adapters/storage/read-journal.ts';
 import { readResult } from '../../adapters/storage/read-result.ts';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import type { Environment } from '../../domain/environment.ts';
-import { costLine, fileLine, flagLines } from '../../domain/report/result-lines.ts';
+import { costLine, fileLine, flagLines, proofLine } from '../../domain/report/result-lines.ts';
 import type { CommandReport } from '../../domain/run/events.ts';
 import { done, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
@@ -72,7 +72,7 @@ const MOST = 20;
 
 /** Headings and what belongs to them; what a run does not have is left out. */
 function page(result: RunResult, { directory, root, bytes, startedAt }: ShownRun, redact: Redact): string {
-  const { outcome, exitCode, reason, plan, model, baseSha, baseBranch, baseDirty } = result;
+  const { outcome, exitCode, reason, plan, model, baseSha, baseBranch, baseDirty, testProof } = result;
   const base = [
     baseBranch ?? 'detached',
     baseSha?.slice(0, 12) ?? 'no commit',
@@ -98,6 +98,7 @@ function page(result: RunResult, { directory, root, bytes, startedAt }: ShownRun
     ...part('setup', result.setup.map(reportLine)),
     ...part('verify', result.verify.map(reportLine)),
     ...part('flaky', result.flaky),
+    ...part('tests of the patch', testProof === null ? [] : [proofLine(testProof)]),
     ...part('files', result.changedFiles.map(fileLine)),
     ...part(
       'denied',

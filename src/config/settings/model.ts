@@ -76,7 +76,7 @@ export const MODEL_SETTINGS = {
     flag: 'outage-wait', value: 'TIME', group: 'Model', file: 'set',
     help: 'How long to wait out an outage (overload, server errors, no connection): retries come after 0.5 s, 1 s and so on, at most 30 s apart' }),
   price: setting(prices, [], {
-    flag: 'price', value: '[MODEL:]PRICES', repeatable: true, group: 'Model', file: 'set', alsoFor: ['resume'],
+    flag: 'price', value: '[MODEL:]PRICES', repeatable: true, group: 'Model', file: 'refused', alsoFor: ['resume'],
     help: 'USD per million tokens: input=2,output=10,cache-read=0.1,cache-write=2.5,cache-write-1h=4; for an additional model, such as the fallback model, with its name in front, as in openai/gpt-5.4:input=…',
     defaultHelp: `the built-in table of ${PRICES_AS_OF}` }),
 };

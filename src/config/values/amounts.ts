@@ -118,54 +118,27 @@ function ageFrom(given: unknown): number | undefined {
 const DAY_MS = 24 * 3_600_000;
 
 /**
- * Prices in USD per million tokens: `input=2,output=10,…` or an object with the same names, for the model that a run begins with, or a
- * list of texts, in which `MODEL:` before the prices says whose they are. All five are required.
+ * Prices in USD per million tokens, `input=2,output=10,…`, one line or entry a model; `MODEL:` before them says whose they are, if not
+ * those of the model that a run begins with. All five are required.
  */
 export function prices() {
   const expected =
     'five prices in USD per million tokens: input=2,output=10,cache-read=0.1,cache-write=2.5,cache-write-1h=4, once a model; MODEL: in front for another than --model';
   return value(expected, (given): readonly GivenPrice[] | undefined => {
-    const all = pricesIn(given);
-    const parsed = all.flatMap(({ model, entries }) => {
-      const price = priceFrom(entries);
-      return price === null ? [] : [{ model, price }];
+    const lines = typeof given === 'string' ? given.split('\n').filter((line) => line.trim() !== '') : given;
+    if (!Array.isArray(lines)) return undefined;
+    const parsed = lines.flatMap((line) => {
+      // Names of models have colons, too; names of prices have none.
+      const [, model, listed = ''] = /^(?:(.*):)?([^:]*)$/s.exec(scalarText(line).trim()) ?? [];
+      const price = priceFrom(listed.split(',').map((part) => part.split('=')));
+      return price === null ? [] : [{ model: model === undefined ? null : model.trim(), price }];
     });
     const models = new Set(parsed.map(({ model }) => model));
-    return parsed.length === all.length && models.size === all.length ? parsed : undefined;
-  }).register(z.globalRegistry, {
-    anyOf: [
-      {
-        type: 'object',
-        properties: Object.fromEntries(PRICE_NAMES.map((name) => [name, AMOUNT_IN_JSON])),
-        required: PRICE_NAMES,
-        additionalProperties: false,
-      },
-      { type: 'string', pattern: `^${PRICES_IN_TEXT}(?:\\n+${PRICES_IN_TEXT})*\\n*$` },
-      { type: 'array', items: { type: 'string', pattern: `^${PRICES_IN_TEXT}$` } },
-    ],
+    return parsed.length === lines.length && models.size === lines.length ? parsed : undefined;
   });
 }
 
-/** Names and amounts as they were given, and for which model. */
-interface PriceEntries {
-  readonly model: string | null;
-  readonly entries: readonly (readonly unknown[])[];
-}
-
-function pricesIn(given: unknown): PriceEntries[] {
-  const lines = typeof given === 'string' ? given.split('\n').filter((line) => line.trim() !== '') : given;
-  if (!Array.isArray(lines)) return [{ model: null, entries: Object.entries(lines ?? {}) }];
-  return lines.map((line) => {
-    // Names of models have colons, too; names of prices have none.
-    const [, model, listed = ''] = /^(?:(.*):)?([^:]*)$/s.exec(scalarText(line).trim()) ?? [];
-    return {
-      model: model === undefined ? null : model.trim(),
-      entries: listed.split(',').map((part) => part.split('=')),
-    };
-  });
-}
-
-function priceFrom(entries: PriceEntries['entries']): Price | null {
+function priceFrom(entries: readonly (readonly string[])[]): Price | null {
   const named = new Map(entries.map(([name, amount]) => [String(name).trim(), numberFrom(amount)]));
   const parsed = Price.safeParse({
     input: named.get('input'),
@@ -177,17 +150,5 @@ function priceFrom(entries: PriceEntries['entries']): Price | null {
   return parsed.success && named.size === 5 && entries.length === 5 ? parsed.data : null;
 }
 
-/** One line of prices. */
-const PRICES_IN_TEXT = '(?:[^,=\\n]+=[^,=\\n]+,){4}[^,=\\n]+=[^,=\\n]+';
-
-const PRICE_NAMES = ['input', 'output', 'cache-read', 'cache-write', 'cache-write-1h'];
-
 /** What `numberFrom` takes as text. */
 const NUMBER_IN_TEXT = '^\\s*\\d+(?:\\.\\d+)?\\s*$';
-
-const AMOUNT_IN_JSON = {
-  anyOf: [
-    { type: 'number' as const, minimum: 0 },
-    { type: 'string' as const, pattern: NUMBER_IN_TEXT },
-  ],
-};

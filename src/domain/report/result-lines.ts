@@ -38,6 +38,11 @@ export function costLine(result: RunResult): string {
   ].join(' · ');
 }
 
+/** Whether the tests of the patch prove it, and how that is known. */
+export function proofLine({ status, why }: NonNullable<RunResult['testProof']>): string {
+  return `${status.replace('_', ' ')}: ${why}`;
+}
+
 /** One line per file: `M src/a.ts +3 −1`, `R old → new`. */
 export function fileLine(file: ChangedFile): string {
   const letter = { create: 'A', modify: 'M', delete: 'D', rename: 'R', mode: 'M' }[file.kind];

@@ -2,6 +2,7 @@
 
 import { afterAll, expect, test } from 'vitest';
 import { makeRepository, removeFolders } from '../../support/files/repository.ts';
+import { runCli } from '../../support/runs/cli.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
 
 afterAll(removeFolders);
@@ -27,7 +28,7 @@ test.each(['worktree', 'checkout'])(
   'tests that fail without the rest of the patch prove it (%s)',
   async (place) => {
     const files = { 'sum.js': NEW, 'sum.test.js': testOf(1, 2) };
-    const { exitCode, result, stderr } = await patched(files, ['--verify-in', place]);
+    const { exitCode, result, runDir, stderr } = await patched(files, ['--verify-in', place]);
     expect([exitCode, result.testProof], stderr).toEqual([
       0,
       {
@@ -39,7 +40,11 @@ test.each(['worktree', 'checkout'])(
         reports: [expect.objectContaining({ command: 'node --test' })],
       },
     ]);
-    expect(stderr).toContain('tests proven: Without the rest of the patch, node --test fails');
+    const said = 'proven: Without the rest of the patch, node --test fails';
+    expect(stderr).toContain(`tests ${said}`);
+    expect((await runCli(['show', runDir], { cwd: runDir })).stdout).toContain(
+      `tests of the patch:\n  ${said}`,
+    );
   },
 );
 
