@@ -159,7 +159,8 @@ Through intended channels:
 - **Time.** A \`.gitignore\` pattern with six \`**/a/\` costs git 13 s for one path of 80 such folders, with twelve of them hours. Such a
   run ends by its deadline, with the patch so far.
 - **Who changed a file.** What another process changes while a command runs counts as the command's and can get into the patch; a
-  folder that another process makes a repository drops out of it.
+  folder that another process makes a repository drops out of it. A change within the second in which the index was written is not
+  seen if it leaves the size as it is and puts an older time back.
 
 Into what you do next:
 

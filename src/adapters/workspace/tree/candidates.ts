@@ -94,7 +94,7 @@ export class Candidates {
 }
 
 /** What follows a question about these paths. An argument has to be UTF-8: where a path is not, git is asked about everything. */
-function scopeOf(paths: readonly string[]): string[] {
+export function scopeOf(paths: readonly string[]): string[] {
   return paths.length > MANY_PATHS || paths.some((path) => /\p{Surrogate}/u.test(path))
     ? []
     : ['--', ...paths];

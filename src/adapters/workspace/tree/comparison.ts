@@ -55,7 +55,7 @@ export class Comparison {
     const wanted = this.#wantedOf(stats, befores);
     const taken = await takeContents(wanted, this.#parts.contents);
     if (isStart) keepCommitted(this.#parts.index, this.#seen, taken);
-    else await keepUnchanged(this.#parts, this.#seen, taken);
+    else await keepUnchanged(this.#parts.contents, this.#seen, taken);
     const read = this.#takeOver(wanted, taken, comparing);
     for (const [path, { status }] of taken) {
       if (status === 'absent') gone.push(path);

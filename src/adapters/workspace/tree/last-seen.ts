@@ -10,14 +10,16 @@ import { FileState, PathChange, sameOnDisk } from '../../../domain/changes/chang
 import { foldersOf } from '../../../domain/changes/path.ts';
 import { UnusableFile } from '../../../domain/errors/thrown.ts';
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
+import { decodeName } from '../../../files/names.ts';
 import { readRegularFile } from '../../../files/regular-file.ts';
 import type { FileStat } from '../../../files/stat.ts';
 import { lookAt } from '../../../files/tree-view.ts';
 import { sizesOf } from '../../../git/store/blobs.ts';
 import { readDifferences } from '../../../git/store/trees.ts';
-import { convertedFiles } from './conversions.ts';
+import { scopeOf } from './candidates.ts';
+import { hidingBytes } from './conversions.ts';
 import type { WorkTreeParts } from './parts.ts';
-import { recentlyChanged } from './start-index.ts';
+import type { IndexEntry } from './start-index.ts';
 
 const Converted = z.array(z.tuple([PathChange.shape.path, FileState]));
 const MAX_CONVERTED_BYTES = 64 * 1024 * 1024;
@@ -39,7 +41,7 @@ export class LastSeen {
   /** Paths of the index that count as present without a file. */
   readonly #sparse = new Map<string, FileState>();
   readonly #submodules = new Set<string>();
-  readonly #converted = new Set<string>();
+  readonly #hiding = new Set<string>();
   /** The base, where more is known of it than the index has. */
   readonly #base: States = new Map();
 
@@ -67,26 +69,17 @@ export class LastSeen {
     return this.#sparse.has(path);
   }
 
-  /** Whether git had the file as it is when the run began, converted. */
-  isConverted(path: string): boolean {
-    return this.#converted.has(path);
+  /** Whether git had the file as it is when the run began, in other bytes. */
+  isHiding(path: string): boolean {
+    return this.#hiding.has(path);
   }
 
-  /** Prepares for the first comparison, in which `dirty` paths are read anyway; `clock` is the file system's time before it, in ns. */
-  async learn(dirty: readonly string[], clock: bigint): Promise<void> {
-    for (const { path, state, stat, hasOtherBytes } of await convertedFiles(this.#parts, dirty)) {
-      this.set(path, state, hasOtherBytes || stat.ctimeNs >= clock ? null : stat);
-      this.#converted.add(path);
-    }
-    await this.#learnRecent(dirty, clock);
-  }
-
-  /** Files whose stats git does not compare exactly enough are compared here, to the nanosecond. */
-  async #learnRecent(dirty: readonly string[], startedNs: bigint): Promise<void> {
-    const { git, index } = this.#parts;
-    const recent = new Set(recentlyChanged(index, git, startedNs));
-    for (const path of dirty) recent.delete(path);
-    for (const [path, state] of await this.statesOf([...recent])) this.set(path, state);
+  /** Prepares for the first comparison, in which `dirty` paths are read anyway: so are those whose bytes only the disk has. */
+  async learn(dirty: readonly string[]): Promise<void> {
+    for (const path of await hidingBytes(this.#parts.contents)) this.#hiding.add(path);
+    for (const path of dirty) this.#hiding.delete(path);
+    for (const [path, state] of await this.startOf([...this.#hiding]))
+      if (!this.isSparse(path)) this.set(path, state);
   }
 
   /** Makes what is known now the base, and returns it. */
@@ -99,14 +92,16 @@ export class LastSeen {
   }
 
   /** Takes up what an earlier process knew: the tree of the base, and what had changed since. */
-  async recall(
-    base: string,
-    { states, openedNs }: { states: ReadonlyMap<string, FileState | null>; openedNs: bigint },
-  ): Promise<void> {
-    await this.#learnRecent([], openedNs);
+  async recall(base: string, states: ReadonlyMap<string, FileState | null>): Promise<void> {
     const args = ['diff-index', '--cached', '--raw', '-z', '--no-abbrev', '--no-renames', base];
     const differing = readDifferences(await this.#parts.git.tell({ args }));
-    this.rebase(await this.#sized(differing.map(({ path, before }) => [path, before])));
+    const sizes = await sizesOf(
+      this.#parts.git.shadowDir,
+      differing.flatMap(({ before }) => before?.blob ?? []),
+    );
+    this.rebase(
+      differing.map(({ path, before }) => [path, before && { ...before, size: sizes.get(before.blob) ?? 0 }]),
+    );
     // The tree has what git would commit of them.
     for (const [path, state] of this.#recallConverted())
       if ((this.#base.get(path) ?? this.#parts.index.get(path))?.blob === state.blob)
@@ -179,23 +174,32 @@ export class LastSeen {
   /** The states of these paths when the run began; none for a path that had no file, or is only unmerged. */
   async startOf(paths: readonly string[]): Promise<States> {
     const states: States = new Map();
-    const entries: [string, Omit<FileState, 'size'>][] = [];
+    const indexed = new Map<string, IndexEntry>();
     for (const path of paths) {
       const other = this.#base.get(path) ?? this.#sparse.get(path);
       const entry = other === undefined ? this.#parts.index.get(path) : null;
       if (other !== undefined) states.set(path, other);
-      if (entry !== null) entries.push([path, entry]);
+      if (entry !== null) indexed.set(path, entry);
     }
-    for (const [path, state] of await this.#sized(entries)) states.set(path, state);
+    const sizes = await this.#sizesOnDisk(indexed);
+    for (const [path, entry] of indexed) states.set(path, { ...entry, size: sizes.get(path) ?? 0 });
     return states;
   }
 
-  async #sized(states: readonly (readonly [string, Omit<FileState, 'size'> | null])[]): Promise<States> {
-    const blobs = states.flatMap(([, state]) => state?.blob ?? []);
-    const sizes = await sizesOf(this.#parts.git.shadowDir, blobs);
-    return new Map(
-      states.map(([path, state]) => [path, state && { ...state, size: sizes.get(state.blob) ?? 0 }]),
-    );
+  /** The index has them. Where git converts nothing, blobs have the same, and are asked faster. */
+  async #sizesOnDisk(entries: ReadonlyMap<string, IndexEntry>): Promise<Map<string, number>> {
+    const { git, contents } = this.#parts;
+    if (entries.size === 0) return new Map();
+    if (!contents.mayConvert()) {
+      const sizes = await sizesOf(
+        git.shadowDir,
+        [...entries.values()].map(({ blob }) => blob),
+      );
+      return new Map([...entries].map(([path, { blob }]) => [path, sizes.get(blob) ?? 0]));
+    }
+    const args = ['--literal-pathspecs', 'ls-files', '--debug', '-z', ...scopeOf([...entries.keys()])];
+    const listed = decodeName(await git.tell({ args }));
+    return new Map([...listed.matchAll(WITH_STAT)].map(([, path = '', size]) => [path, Number(size)]));
   }
 
   /** Brings up to date what counts as present without a file, unless something is in its place, and returns the changes. */
@@ -238,6 +242,10 @@ export class LastSeen {
     this.#known.set(path, { state, stat });
   }
 }
+
+/** What `ls-files --debug -z` prints of a path. */
+const WITH_STAT =
+  /([^\0]+)\0 {2}ctime: \d+:\d+\n {2}mtime: \d+:\d+\n {2}dev: \d+\tino: \d+\n {2}uid: \d+\tgid: \d+\n {2}size: (\d+)\tflags: [0-9a-f]+\n/gy;
 
 /** Whether there is a file or a link now. */
 export function isFile(root: string, path: string): boolean {

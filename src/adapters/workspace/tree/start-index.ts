@@ -3,13 +3,12 @@
  * no reading, and its entries what they are.
  */
 
-import { lstatSync, readdirSync, statSync, utimesSync } from 'node:fs';
+import { readdirSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileMode } from '../../../domain/changes/change.ts';
 import { foldersOf } from '../../../domain/changes/path.ts';
 import { UnusableFile } from '../../../domain/errors/thrown.ts';
 import { decodeName } from '../../../files/names.ts';
-import { viewing } from '../../../files/tree-view.ts';
 import { copyIfThere, MAX_INDEX_BYTES } from '../../../git/repository-file.ts';
 
 /** Name of the copy in the shadow repository; absent if there was no index. */
@@ -104,23 +103,3 @@ export function setMtime(path: string, mtimeNs: bigint): void {
   const seconds = Number(mtimeNs / 1000n - 1n) / 1e6;
   utimesSync(path, seconds, seconds);
 }
-
-/** Files that may have changed within the second in which they were indexed; none in an index that is older than the run. */
-export function recentlyChanged(
-  index: StartIndex,
-  { root, shadowDir }: { readonly root: string; readonly shadowDir: string },
-  startedNs: bigint,
-): string[] {
-  const stat = lstatSync(join(shadowDir, START_INDEX), { bigint: true, throwIfNoEntry: false });
-  const since = (startedNs / SECOND - 1n) * SECOND;
-  if (stat === undefined || stat.mtimeNs < since) return [];
-  return viewing(root, (view) =>
-    [...index.entries(/^H 1/)].flatMap(({ path }) => {
-      const look = view.lookAt(path);
-      return look.status === 'seen' && look.stat.ctimeNs >= since ? [path] : [];
-    }),
-  );
-}
-
-/** In ns. */
-const SECOND = 1_000_000_000n;

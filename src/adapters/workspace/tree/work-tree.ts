@@ -71,7 +71,7 @@ export class WorkTree {
     begun.catch(() => stop.abort());
     const [folders, seen] = await Promise.all([begun, tree.#candidates.find([], stop.signal)]);
     hidden.begin(folders.rules, seen.ignored);
-    await tree.#seen.learn(seen.dirty, clock);
+    await tree.#seen.learn(seen.dirty);
     const closed = new Set<string>();
     await tree.#changes.of([...seen.dirty, ...seen.untracked], {
       clock,
@@ -113,7 +113,7 @@ export class WorkTree {
     const folders = await lookAtFolders(tree.#clock());
     removeBlocking({ ...contents, root: git.root }, folders);
     hidden.see(folders.rules);
-    await tree.#seen.recall(base, { states, openedNs: start.openedNs });
+    await tree.#seen.recall(base, states);
     tree.#warnOfStart();
     contents.budget.begin();
     const changes = await tree.look('all');

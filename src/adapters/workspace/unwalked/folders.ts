@@ -41,8 +41,8 @@ export interface FoundFolders extends Omit<Entries, 'folders' | 'parts'> {
   readonly tooLarge: string[];
 }
 
-/** A cheap check before the expensive one: no other name can be a spelling of `.git`. */
-const MAYBE_GIT = /git|[^ -~]/i;
+/** A cheap check before the expensive ones: no other name can be a spelling of `.git`, or of what a repository has. */
+const MAYBE_GIT = /git|^(?:head|objects|refs|commondir)|[^ -~]/i;
 
 /** What a look at folders needs. */
 export interface FoldersParts {
@@ -177,11 +177,13 @@ function sortInto(
   folder: string,
   { name, folder: isFolder, special }: FolderEntry,
 ): boolean {
+  const mayBeGit = MAYBE_GIT.test(name);
+  if (!isFolder && !special && !mayBeGit) return true;
   const path = pathIn(folder, name);
-  if (belongsTo(name, '')) entries.parts.push(name);
+  if (mayBeGit && belongsTo(name, '')) entries.parts.push(name);
   if (special) entries.special.push(path);
   else if (!isFolder && isRuleFile(name)) entries.rules.push(path);
-  if (MAYBE_GIT.test(name) && isGitDirName(name)) entries.gitDirs.push(path);
+  if (mayBeGit && isGitDirName(name)) entries.gitDirs.push(path);
   else if (isFolder) entries.folders.push(path);
   else return true;
   return false;
