@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
-import { MAX_EVENTS, readJournal, stateAfter } from '../../src/adapters/storage/read-journal.ts';
+import { readJournal, stateAfter } from '../../src/adapters/storage/read-journal.ts';
 import { runDirectoryAt } from '../../src/adapters/storage/run-directory.ts';
 import { whyNotUsable } from '../../src/adapters/storage/run-directory-check.ts';
 import { CutShort } from '../../src/domain/errors/thrown.ts';
@@ -15,7 +15,6 @@ import { started } from '../support/runs/events.ts';
 import { finishedRun } from '../support/runs/finished-run.ts';
 import { sourcesHere } from '../support/runs/from-sources.ts';
 import { KEY } from '../support/runs/scripted-run.ts';
-import { testAtNight } from '../support/setup/at-night.ts';
 
 afterAll(removeFolders);
 
@@ -101,13 +100,4 @@ test('resume keeps its deadline while it reads, and tells machines so', async ()
   expect(exitCode).toBe(124);
   expect(JSON.parse(stdout)).toMatchObject({ outcome: 'deadline', exitCode: 124 });
   expect(stderr).toContain('the run directory was not read completely');
-});
-
-testAtNight('a journal of more events than any run has is refused by their number', async () => {
-  const { runDir } = recorded(eventsOf('/work', MAX_EVENTS));
-  const path = join(runDir, 'events.jsonl');
-  expect(await readJournal(path)).toEqual({
-    status: 'failed',
-    message: `The journal ${path} has more than 100,000 events.`,
-  });
 });

@@ -96,12 +96,6 @@ describe('every row of the outcome table, through the action', () => {
     expect(readFileSync(outputs['patch-file'] ?? '', 'utf8')).toContain('-old\n+new\n');
   });
 
-  testAtNight('0 no_change', async () => {
-    const finished = await run([done]);
-    expectOutcome(finished, 'no_change', 0);
-    expect(finished.outputs).toMatchObject({ 'changed-files': '[]', verification: 'none' });
-  });
-
   testAtNight('1 internal_error: somebody takes the run directory away', async () => {
     const runDir = join(temporaryFolder(), 'run');
     const remove = { calls: [call('run_command', { command: `rm -rf ${runDir}` })] };
@@ -146,25 +140,6 @@ describe('every row of the outcome table, through the action', () => {
     const result = expectOutcome(finished, 'usage_error', 2);
     expect(result?.reason).toBe('protct: there is no such input; the nearest is protect');
     expect(finished.server.requests).toHaveLength(0);
-  });
-
-  testAtNight('3 no_change where that is an error', async () => {
-    expectOutcome(await run([done], { 'if-no-changes': 'error' }), 'no_change', 3);
-  });
-
-  testAtNight('4 provider_error: with the work so far', async () => {
-    const finished = await run([edit, { fault: { kind: 'http', status: 401 } }]);
-    expectOutcome(finished, 'provider_error', 4);
-    expect(readFileSync(finished.outputs['patch-file'] ?? '', 'utf8')).toContain('+new');
-  });
-
-  testAtNight('5 blocked', async () => {
-    const finish = { calls: [call('finish', { status: 'blocked', summary: 'The file is gone.' })] };
-    expectOutcome(await run([finish]), 'blocked', 5);
-  });
-
-  testAtNight('7 limit_reached', async () => {
-    expectOutcome(await run([edit], { 'max-iterations': '1' }), 'limit_reached', 7);
   });
 
   test('8 policy_violation: a patch that adds a secret is withheld, and is not an output', async () => {

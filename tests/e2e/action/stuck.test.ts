@@ -5,6 +5,7 @@ import { runAction } from '../../support/jobs/action-runner.ts';
 import { blockable, SEES_NO_SIGNALS } from '../../support/machine/blocked-thread.ts';
 import { isRunning, oddSeconds } from '../../support/machine/processes.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 import { until } from '../../support/waiting/until.ts';
 
 afterAll(removeFolders);
@@ -58,7 +59,8 @@ interface Stuck {
 const NODES = [...new Set([process.execPath, SEES_NO_SIGNALS ?? process.execPath])];
 
 describe.each(NODES)('the action with %s, when its main thread is stuck', (node) => {
-  test('ends at its deadline, with its outputs, and the post step follows', async () => {
+  // By day, the command of tests/e2e/limits/stuck.test.ts does.
+  testAtNight('ends at its deadline, with its outputs, and the post step follows', async () => {
     const end = await stuckAction(node, { deadline: '8s' });
     expect(end.lastLine).toMatch(/^patchsmith: deadline \(exit 124\) \[ERR_DEADLINE\]: The deadline passed;/);
     expect([end.exitCode, end.signal, end.isCommandLeft]).toEqual([124, undefined, false]);

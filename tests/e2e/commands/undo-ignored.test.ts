@@ -28,7 +28,8 @@ async function withIgnored(): Promise<Repository> {
 }
 
 async function runOf(repository: Repository, ...commands: string[]): Promise<FinishedRun> {
-  const run = await scriptedRun({ repository, turns: [...commands.map(command), { text: 'Done.' }] });
+  const turns = [...commands.map(command), { text: 'Done.' }];
+  const run = await scriptedRun({ repository, turns, args: ['--sandbox', 'off'] });
   expect(run.result.exitCode, run.stderr).toBe(0);
   return run;
 }
@@ -183,7 +184,7 @@ describe('what is lost', () => {
     const repository = await withIgnored();
     repository.write('data.db', LARGE);
     const turns = [command(`${text}; echo x > a.txt`), { text: 'Done.' }];
-    const { runDir, result } = await scriptedRun({ repository, turns, args });
+    const { runDir, result } = await scriptedRun({ repository, turns, args: ['--sandbox', 'off', ...args] });
     expect(result.ignoredFiles).toEqual(['data.db']);
     const left = treeOf(repository.root);
     const refused = await undo(repository, runDir);

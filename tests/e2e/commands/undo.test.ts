@@ -25,7 +25,6 @@ import { runCli } from '../../support/runs/cli.ts';
 import { patient } from '../../support/runs/recorded-run.ts';
 import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
-import { withEnoughTime } from '../../support/waiting/enough-time.ts';
 import { until } from '../../support/waiting/until.ts';
 
 afterAll(removeFolders);
@@ -139,22 +138,6 @@ describe('undo puts back', () => {
     expect(finished.result.outcome, finished.stderr).toBe('done');
     expect((await undo(repository, finished.runDir)).exitCode).toBe(0);
     expect(treeOf(root)).toEqual(before);
-  });
-
-  testAtNight('what an interrupted run has left', async () => {
-    const turns = [write('a.txt', 'new\n'), command('echo b > b.txt; sleep 600')];
-    const { repository, before, finished } = await withEnoughTime(
-      async (limitMs) => {
-        const repository = await makeRepository({ 'a.txt': 'old\n' });
-        const before = treeOf(repository.root);
-        const args = ['--deadline', `${limitMs / 1000}s`];
-        return { repository, before, finished: await scriptedRun({ repository, turns, args }) };
-      },
-      ({ finished }) => finished.result.changedFiles.length === 2,
-    );
-    expect(finished.result.outcome).toBe('deadline');
-    expect((await undo(repository, finished.runDir)).exitCode).toBe(0);
-    expect(treeOf(repository.root)).toEqual(before);
   });
 });
 
@@ -274,18 +257,6 @@ describe('a tree that moved on since the run', () => {
       'patchsmith: internal_error (exit 1) [ERR_NOT_RESTORED]: 1 file restored to the state before the run; 1 path left as listed above.',
     );
     expect(treeOf(repository.root)).toEqual({ ...moved, 'a.txt': '644 old\n' });
-  });
-
-  testAtNight('a file in the place of a folder that was there is reported', async () => {
-    const repository = await makeRepository({ 'd/a.txt': 'old\n', 'b.txt': 'old\n' });
-    const { runDir } = await scriptedRun({ repository, turns: [command('rm -r d'), done] });
-    repository.write('d', 'mine\n');
-    const end = await undo(repository, runDir);
-    expect([end.exitCode, end.lastLine]).toEqual([
-      1,
-      expect.stringMatching(/\[ERR_NOT_RESTORED\]: 0 files restored .* Not restored: d\/a.txt/),
-    ]);
-    expect(treeOf(repository.root)).toEqual({ d: '644 mine\n', 'b.txt': '644 old\n' });
   });
 
   test('a link in the place of a folder is not followed', async () => {
@@ -477,19 +448,6 @@ testAtNight(
     expect(left).not.toHaveProperty('same.log');
   },
 );
-
-testAtNight('undo works on the checkout of the run, or on the one that --repo names', async () => {
-  const repository = await makeRepository({ 'a.txt': 'old\n' });
-  const other = await makeRepository({ 'a.txt': 'old\n' });
-  const { runDir } = await scriptedRun({ repository, turns: [write('a.txt', 'new\n'), done] });
-  const elsewhere = await undo(other, runDir);
-  expect(elsewhere).toMatchObject({
-    exitCode: 2,
-    lastLine: expect.stringContaining('Name the checkout with --repo'),
-  });
-  expect((await undo(other, runDir, '--repo', repository.root)).exitCode).toBe(0);
-  expect(readFileSync(join(repository.root, 'a.txt'), 'utf8')).toBe('old\n');
-});
 
 test('a folder that is not a run is named', async () => {
   const repository = await makeRepository({});

@@ -303,16 +303,6 @@ testAtNight(
   },
 );
 
-testAtNight('four pushes in a row pay once, and say until when nothing is tried', async () => {
-  await push();
-  const ends = [await push(), await push(), await push()];
-  expect([paid(), await rounds()]).toEqual([1, [FIRST]]);
-  for (const one of ends)
-    expect(logOf(one)).toMatch(
-      /Pull request #2 is not continued before \S+ at \d\d:\d\d UTC: the last round on its head/,
-    );
-});
-
 testAtNight('the same event pays once, also when it is delivered twice at the same time', async () => {
   const both = await Promise.all([push(), redeliver()]);
   expect([paid(), await rounds()]).toEqual([1, [FIRST]]);

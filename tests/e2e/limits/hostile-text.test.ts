@@ -7,6 +7,7 @@ import { makeRepository, removeFolders, temporaryFolder } from '../../support/fi
 import { listening } from '../../support/http/listening.ts';
 import { CLI } from '../../support/runs/cli.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { sampled } from '../../support/setup/sample.ts';
 
 afterAll(removeFolders);
 
@@ -24,7 +25,7 @@ describe('a plan or a file of the repository:', () => {
   const plan = ['check', '--plan', 'plan.md'];
   const init = ['init'];
 
-  test.each<[string, string, string, readonly string[]]>([
+  const TEXTS: readonly (readonly [string, string, string, readonly string[]])[] = [
     ['front matter', 'plan.md', verify(`cat${filled(' <<a')} && b`), plan],
     ['different keys of YAML', 'plan.md', `---\n${numbered((n) => `${n}:`)}\n---\nDo it.\n`, plan],
     ['keys in braces', 'plan.md', `---\n{${filled('a,', 60_000)}}\n---\nDo it.\n`, plan],
@@ -47,7 +48,10 @@ describe('a plan or a file of the repository:', () => {
     ['openings of JSON', 'package.json', filled('['), init],
     ['a script of JSON', 'package.json', JSON.stringify({ scripts: { test: filled('cat <<a ') } }), init],
     ['openings of settings', '.patchsmith.yml', `verify: ${filled('![', 60_000)}`, init],
-  ])('%s', async (_what, name, text, args) => {
+  ];
+
+  // Each takes a process of its own.
+  test.each(sampled(TEXTS, ([, name]) => name))('%s', async (_what, name, text, args) => {
     const { root } = await makeRepository({ [name]: text });
     const [program = '', ...line] = [...limited, process.execPath, CLI, ...args];
     const env = { PATH: process.env.PATH, HOME: root, XDG_STATE_HOME: temporaryFolder() };

@@ -5,6 +5,7 @@ import { type Blocked, blockable, SEES_NO_SIGNALS } from '../../support/machine/
 import { processesWith } from '../../support/machine/processes.ts';
 import { runCli } from '../../support/runs/cli.ts';
 import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { sampled } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
 
 afterAll(removeFolders);
@@ -66,6 +67,8 @@ async function resume({ runDir, root }: { runDir: string; root: string }) {
   }
 }
 
+const ENDLESS = ['an endless loop', 'an endless expression', 'an endless chain of promises'] as const;
+
 describe('a run whose main thread is stuck', () => {
   test.skipIf(SEES_NO_SIGNALS === undefined)(
     'with Node.js 24, which shows no signals to threads, is ended by the next one, and can be resumed',
@@ -80,9 +83,7 @@ describe('a run whose main thread is stuck', () => {
     },
   );
 
-  test
-    .skipIf(SEES_NO_SIGNALS === process.execPath)
-    .each(['an endless loop', 'an endless expression', 'an endless chain of promises'] as const)(
+  test.skipIf(SEES_NO_SIGNALS === process.execPath).each(sampled(ENDLESS, () => 'endless', 2))(
     'in %s ends a few seconds after a signal, with a result',
     async (how) => {
       const run = await stuckRun(how, { signal: 'SIGTERM' });

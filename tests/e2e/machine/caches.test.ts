@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
-import { testAtNight } from '../../support/setup/at-night.ts';
 
 afterAll(removeFolders);
 
@@ -75,19 +74,4 @@ test('a cache that lacks packages is named, with what to type', async () => {
   });
   expect([exitCode, server.requests]).toEqual([2, []]);
   expect(lastLine).toContain("This machine's cache (--cache) lacks packages: install them once by hand");
-});
-
-testAtNight('auto goes by the folder that --repo names, too', async () => {
-  const repository = await makeRepository({ 'web/package-lock.json': '{}\n' });
-  const home = temporaryFolder();
-  mkdirSync(join(home, '.npm/_cacache'), { recursive: true });
-  writeFileSync(join(home, '.npm/_cacache/kept'), 'as it was');
-  const { exitCode, stderr } = await scriptedRun({
-    repository: { root: join(repository.root, 'web') },
-    turns: [{ text: 'Done.' }],
-    env: { HOME: home },
-    args: ['--cache', 'auto', '--setup', 'cat ~/.npm/_cacache/kept'],
-  });
-  expect(exitCode, stderr).toBe(0);
-  expect(stderr).not.toContain('WARN_CACHE_MISSING');
 });

@@ -1,6 +1,6 @@
 /**
  * Broken machines. The disk that is full of a long answer is in `resume/process.test.ts`, the shadow repository that is gone
- * in `run/endings.test.ts`, a model that never answers in `run/outcomes.test.ts`; garbage of providers is in `provider-faults.test.ts`.
+ * in `run/endings.test.ts`, a model that never answers in `run/outcomes.test.ts`; garbage of providers is in `tests/adapters/providers/`.
  */
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -62,7 +62,8 @@ function namesBound(name: ts.BindingName, place: number | null): string[] | null
 }
 
 test('what is taken from a lazy import exists in the chunk that was built', async () => {
-  const files = readdirSync('dist').filter((name) => name.endsWith('.js'));
+  // The action is one file, made of the same sources: all that it loads lazily is loaded by a chunk as well.
+  const files = readdirSync('dist').filter((name) => name.endsWith('.js') && !name.startsWith('action'));
   const lazy = files.flatMap(lazyImportsOf);
   const missing: string[] = [];
   for (const { file, from, names } of lazy) {

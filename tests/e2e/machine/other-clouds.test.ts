@@ -10,6 +10,7 @@ import { makeRepository, removeFolders, temporaryFolder } from '../../support/fi
 import { listenLocally } from '../../support/http/local-server.ts';
 import { CLI } from '../../support/runs/cli.ts';
 import { holdingEvents } from '../../support/runs/valid-events.ts';
+import { sampled } from '../../support/setup/sample.ts';
 import { PATIENCE_MS } from '../../support/waiting/patience.ts';
 
 afterAll(removeFolders);
@@ -100,7 +101,7 @@ const NO_FILE = { exitCode: 2, outcome: 'usage_error' };
 /** Only paths that do not exist are asked for a login, and no address of a metadata server answers. */
 const NOWHERE = { GCE_METADATA_HOST: '127.0.0.1:1', METADATA_SERVER_DETECTION: 'none' };
 
-test.each([
+const FAULTS = [
   ['no login', {}, VERTEX_ERROR, /no login: Could not load the default credentials/],
   ['a file that is missing', { file: null }, NO_FILE, /GOOGLE_APPLICATION_CREDENTIALS .*does not exist/],
   ['a file that is not JSON', { file: `key=${TOKEN}` }, NO_FILE, /is not a JSON object/],
@@ -117,47 +118,57 @@ test.each([
     VERTEX_ERROR,
     /No connection: .*ECONNREFUSED/,
   ],
-] as const)('Vertex with %s ends with a document, and nothing is left', async (_, given, end, reason) => {
-  const folder = temporaryFolder();
-  const own: Record<string, string> = { ...NOWHERE, TMPDIR: temporaryFolder() };
-  const file = join(folder, 'login.json');
-  if ('base' in given) own.ANTHROPIC_VERTEX_BASE_URL = given.base;
-  else own.GOOGLE_APPLICATION_CREDENTIALS = 'file' in given ? file : '';
-  if ('file' in given && given.file !== null)
-    writeFileSync(
-      file,
-      typeof given.file === 'string' ? given.file : JSON.stringify({ ...EXTERNAL, ...given.file }),
-    );
-  const flags = [...model, '--output', 'json', '--outage-wait', '1s'];
-  const { exitCode, stdout, stderr, folder: place } = await run(CLI, [], flags, 'vertex', own);
-  expect({ exitCode, outcome: JSON.parse(stdout).outcome }, stderr).toEqual(end);
-  expect(JSON.parse(stdout).reason).toMatch(reason);
-  expect(stdout + stderr).not.toContain(TOKEN);
-  expect(existsSync(join(place, 'run', 'scratch'))).toBe(false);
-  expect(readdirSync(own.TMPDIR ?? '')).toEqual([]);
-});
+] as const;
 
-test.each([
+test.each(sampled(FAULTS, ([, , { outcome }]) => outcome))(
+  'Vertex with %s ends with a document, and nothing is left',
+  async (_, given, end, reason) => {
+    const folder = temporaryFolder();
+    const own: Record<string, string> = { ...NOWHERE, TMPDIR: temporaryFolder() };
+    const file = join(folder, 'login.json');
+    if ('base' in given) own.ANTHROPIC_VERTEX_BASE_URL = given.base;
+    else own.GOOGLE_APPLICATION_CREDENTIALS = 'file' in given ? file : '';
+    if ('file' in given && given.file !== null)
+      writeFileSync(
+        file,
+        typeof given.file === 'string' ? given.file : JSON.stringify({ ...EXTERNAL, ...given.file }),
+      );
+    const flags = [...model, '--output', 'json', '--outage-wait', '1s'];
+    const { exitCode, stdout, stderr, folder: place } = await run(CLI, [], flags, 'vertex', own);
+    expect({ exitCode, outcome: JSON.parse(stdout).outcome }, stderr).toEqual(end);
+    expect(JSON.parse(stdout).reason).toMatch(reason);
+    expect(stdout + stderr).not.toContain(TOKEN);
+    expect(existsSync(join(place, 'run', 'scratch'))).toBe(false);
+    expect(readdirSync(own.TMPDIR ?? '')).toEqual([]);
+  },
+);
+
+const SILENT = [
   ['vertex', 'deadline (exit 124)', ['--deadline', '4s']],
   ['bedrock', 'deadline (exit 124)', ['--deadline', '4s']],
   ['vertex', 'provider_error (exit 4)', ['--idle-timeout', '1s']],
-] as const)('%s with a login that is never answered ends as %s', async (cloud, end, flags) => {
-  const silent = await listenLocally(
-    () => new Promise(() => undefined),
-    () => undefined,
-  );
-  onTestFinished(() => silent.close());
-  const [file, profiles] = [join(temporaryFolder(), 'login.json'), join(temporaryFolder(), 'config')];
-  writeFileSync(file, JSON.stringify({ ...EXTERNAL, token_url: silent.url }));
-  writeFileSync(profiles, '[default]\ncredential_process = sleep 20\n');
-  const own = {
-    ...NOWHERE,
-    GOOGLE_APPLICATION_CREDENTIALS: file,
-    AWS_BEARER_TOKEN_BEDROCK: '',
-    AWS_CONFIG_FILE: profiles,
-  };
-  const given = [...model, '--output', 'json', '--outage-wait', '1s', ...flags];
-  const { exitCode, stdout, stderr } = await run(CLI, [], given, cloud, own);
-  expect(stderr).toContain(`patchsmith: ${end}`);
-  expect(JSON.parse(stdout)).toMatchObject({ status: 'finished', exitCode });
-});
+] as const;
+
+test.each(sampled(SILENT, () => 'silent'))(
+  '%s with a login that is never answered ends as %s',
+  async (cloud, end, flags) => {
+    const silent = await listenLocally(
+      () => new Promise(() => undefined),
+      () => undefined,
+    );
+    onTestFinished(() => silent.close());
+    const [file, profiles] = [join(temporaryFolder(), 'login.json'), join(temporaryFolder(), 'config')];
+    writeFileSync(file, JSON.stringify({ ...EXTERNAL, token_url: silent.url }));
+    writeFileSync(profiles, '[default]\ncredential_process = sleep 20\n');
+    const own = {
+      ...NOWHERE,
+      GOOGLE_APPLICATION_CREDENTIALS: file,
+      AWS_BEARER_TOKEN_BEDROCK: '',
+      AWS_CONFIG_FILE: profiles,
+    };
+    const given = [...model, '--output', 'json', '--outage-wait', '1s', ...flags];
+    const { exitCode, stdout, stderr } = await run(CLI, [], given, cloud, own);
+    expect(stderr).toContain(`patchsmith: ${end}`);
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'finished', exitCode });
+  },
+);

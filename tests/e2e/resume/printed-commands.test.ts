@@ -32,15 +32,14 @@ async function place(
     ANTHROPIC_API_KEY: KEY,
     ANTHROPIC_BASE_URL: server.url,
   };
-  /** As typed, from a folder that is none of the repository's. */
-  const typed = (line: string) =>
-    execa('sh', ['-c', `patchsmith() { "$NODE" "$CLI" "$@"; }\n${line}`], {
+  /** As a shell takes it that is in a folder which is none of the repository's. */
+  const typed = async (line: string) => {
+    const { stdout } = await execa('sh', ['-c', `patchsmith() { printf '%s\\0' "$PWD" "$@"; }\n${line}`], {
       cwd: folder,
-      env: { ...env, NODE: process.execPath, CLI },
-      extendEnv: false,
-      reject: false,
-      stdin: 'ignore',
     });
+    const [cwd = '', ...words] = stdout.split('\0').slice(0, -1);
+    return runCli(words, { cwd, env });
+  };
   const given = (...words: string[]) => runCli(words, { cwd: folder, env });
   /** Ends it as soon as the model has been asked so often. */
   const killed = async (signal: NodeJS.Signals, requests: number, words: readonly string[]) => {
@@ -80,7 +79,7 @@ function printedAfter(text: string, before: string): string {
 test('the line of a run that has reached a limit is accepted, and so is that of the run that it continues', async () => {
   const { root, runDir, typed, given } = await place();
   const task = ['run', '-m', 'Do it', '--repo', root, '--run-dir', runDir, '--max-iterations', '1'];
-  let end: { exitCode?: number | undefined; stderr: string } = await given(...task, ...PERMITTED);
+  let end = await given(...task, ...PERMITTED);
   for (const limit of [2, 4]) {
     expect([end.exitCode, end.stderr]).toEqual([7, expect.stringContaining('continue: patchsmith resume ')]);
     const line = printedAfter(end.stderr, '\ncontinue: ');

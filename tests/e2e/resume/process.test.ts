@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
 import { afterAll, expect, test } from 'vitest';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
@@ -30,62 +29,6 @@ function environment(baseUrl: string) {
 function linesOf(journal: string): string[] {
   return existsSync(journal) ? readFileSync(journal, 'utf8').split('\n').slice(0, -1) : [];
 }
-
-testAtNight('a run that is killed again and again, in its sandbox, comes to its end', async () => {
-  const { root, git } = await makeRepository(FILES);
-  const runDir = join(temporaryFolder(), 'run');
-  const server = await startClaudeServer({ turns: patient([edit, command, { text: 'Done.' }]), apiKey: KEY });
-  try {
-    const start = ['run', '-m', 'Do it', '--repo', root, '--run-dir', runDir, '--verify', 'test -e c.txt'];
-    const journal = join(runDir, 'events.jsonl');
-    let kills = 0;
-    for (;;) {
-      const had = linesOf(journal).length;
-      const child = execa(process.execPath, [CLI, ...(had === 0 ? start : ['resume', runDir])], {
-        ...environment(server.url),
-        cwd: root,
-        reject: false,
-        stdin: 'ignore',
-      });
-      let isOver = false;
-      void child.then(() => {
-        isOver = true;
-      });
-      // Not always at the same place of a turn, which would then be asked for again and again.
-      while (!isOver && linesOf(journal).length < had + 3 + (kills % 2)) await sleep(1);
-      if (!isOver) child.kill('SIGKILL');
-      const { exitCode, stderr } = await child;
-      if (exitCode !== undefined) {
-        expect(exitCode, stderr).toBe(0);
-        break;
-      }
-      kills += 1;
-    }
-    const events = validEvents(readFileSync(journal, 'utf8'));
-    const result = resultOf(runDir);
-    // In the middle of each answer at least, however slow whoever kills it is.
-    expect(kills).toBeGreaterThanOrEqual(2);
-    expect(events.filter(({ type }) => type === 'run.resumed')).toHaveLength(kills);
-    expect([result.outcome, result.sandbox, result.unexplained]).toEqual(['done', 'namespaces+seccomp', []]);
-    expect(result.changedFiles.map(({ path, kind }) => [path, kind])).toEqual([
-      ['a.txt', 'modify'],
-      ['b.txt', 'delete'],
-      ['c.txt', 'create'],
-    ]);
-    const again = (...args: string[]) =>
-      execa(process.execPath, [CLI, ...args], { ...environment(server.url), cwd: root, reject: false });
-    const replayed = await again('replay', runDir);
-    expect([replayed.exitCode, replayed.stderr]).toEqual([
-      2,
-      expect.stringContaining('was killed and resumed'),
-    ]);
-    const undone = await again('undo', runDir);
-    expect(undone.exitCode, undone.stderr).toBe(0);
-    expect(await git('status', '--porcelain')).toBe('');
-  } finally {
-    await server.close();
-  }
-});
 
 testAtNight(
   'a run that is killed in one command six times is not blocked: the model has not repeated itself',

@@ -8,17 +8,16 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  statSync,
   symlinkSync,
-  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
+import type { ScriptedTurn } from '../../support/claude-server/script.ts';
 import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { makePipe } from '../../support/files/temp-folder.ts';
-import { cutRun, cutsOf, type RunEnd } from '../../support/runs/recorded-run.ts';
+import { type CutRun, cutRun, cutsOf, type RunEnd } from '../../support/runs/recorded-run.ts';
 import { call } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 import { MATRIX_MS } from '../../support/setup/sample.ts';
@@ -111,6 +110,21 @@ describe('a run that was killed', () => {
 const edit = { calls: [call('edit_file', { path: 'a.txt', find: 'two', replace: 'zwei' })] };
 const write = { calls: [call('write_file', { path: 'new.txt', content: 'new\n' })] };
 
+const endings: (() => Promise<void>)[] = [];
+afterAll(() => Promise.all(endings.map((end) => end())));
+
+/** Recorded when it is first asked for, and taken back by every test to where that needs it. */
+function once(turns: readonly ScriptedTurn[]): () => Promise<CutRun> {
+  let run: Promise<CutRun> | undefined;
+  return () => {
+    run ??= cutRun(FILES, turns, [], undefined, { whenOver: (end) => endings.push(end) });
+    return run;
+  };
+}
+const editRun = once([edit]);
+const writeRun = once([write]);
+const bothRun = once([edit, write]);
+
 /** The number of the first event of this type, counted from `after`. */
 function seqOf(run: RunEnd, type: string, after = 0): number {
   return run.events.find((event) => event.type === type && event.seq > after)?.seq ?? Number.NaN;
@@ -122,7 +136,7 @@ function outcomesOf({ events }: RunEnd) {
 }
 
 testAtNight('what commands have left in their git dir makes no one wait', async () => {
-  const run = await cutRun(FILES, [edit]);
+  const run = await editRun();
   const alternates = join(run.runDir, 'agent.git/objects/info/alternates');
   for (const leave of [
     () => makePipe(alternates),
@@ -138,14 +152,14 @@ testAtNight('what commands have left in their git dir makes no one wait', async 
 });
 
 test('what is protected today stays, whatever the journal says', async () => {
-  const run = await cutRun(FILES, [edit]);
+  const run = await editRun();
   run.goBackTo(1);
   const end = ended(await run.resume({ today: ['--protect', 'a.txt'] }));
   expect([run.patch === '', end.patch, end.result.changedFiles]).toEqual([false, '', []]);
 });
 
 test('a run whose shadow repository is gone is not continued', async () => {
-  const run = await cutRun(FILES, [edit]);
+  const run = await editRun();
   run.goBackTo(1);
   rmSync(join(run.runDir, 'shadow.git'), { recursive: true });
   expect(await run.resume()).toMatch(/^\[ERR_NO_SNAPSHOT\] The shadow repository .* is gone/);
@@ -160,31 +174,13 @@ describe('a run that was killed in the middle of a write', () => {
     ],
     ['after the rename', (root: string) => writeFileSync(join(root, 'new.txt'), 'new\n')],
   ])('%s ends with the same patch and without a trace', async (_when, leave) => {
-    const run = await cutRun(FILES, [write]);
+    const run = await writeRun();
     run.goBackTo(seqOf(run, 'tool.started'));
     leave(run.root);
     const end = ended(await run.resume());
     expect([end.result.outcome, end.patch, end.result.unexplained]).toEqual(['done', run.patch, []]);
     expect(readdirSync(run.root).filter((name) => name.includes('patchsmith'))).toEqual([]);
   });
-
-  testAtNight(
-    'a write that was done is recorded under its call, and the model is told interrupted',
-    async () => {
-      const run = await cutRun(FILES, [write]);
-      run.goBackTo(seqOf(run, 'tool.started'));
-      writeFileSync(join(run.root, 'new.txt'), 'new\n');
-      const end = ended(await run.resume());
-      expect(outcomesOf(end)[0]).toMatchObject({ status: 'failed', reason: 'interrupted' });
-      const changes = end.events.flatMap((event) => (event.type === 'change.recorded' ? event.changes : []));
-      // The model writes it again, to the same effect.
-      const again = ['new.txt', { by: 'tool', tool: 'write_file', calls: ['toolu_2_0'] }, 'identical'];
-      expect(changes.map(({ path, source, excluded }) => [path, source, excluded])).toEqual([
-        ['new.txt', { by: 'tool', tool: 'write_file', calls: ['toolu_0_0'] }, undefined],
-        again,
-      ]);
-    },
-  );
 });
 
 describe('a run that was killed in the middle of a command', () => {
@@ -207,7 +203,7 @@ describe('a run that was killed in the middle of a command', () => {
 
 describe('the journal', () => {
   test('loses a torn last line, and the run ends the same', async () => {
-    const run = await cutRun(FILES, [edit, write]);
+    const run = await bothRun();
     for (const torn of ['{"type":"tool.comp', '\0\0\0\n']) {
       run.goBackTo(seqOf(run, 'change.recorded'));
       appendFileSync(join(run.runDir, 'events.jsonl'), torn);
@@ -217,22 +213,8 @@ describe('the journal', () => {
     }
   });
 
-  testAtNight('with its last event torn anywhere is continued to the same patch', async () => {
-    const run = await cutRun(FILES, [edit, write]);
-    const seq = seqOf(run, 'change.recorded');
-    run.goBackTo(seq);
-    const journal = join(run.runDir, 'events.jsonl');
-    const { size } = statSync(journal);
-    const line = readFileSync(journal, 'utf8').trimEnd().split('\n').at(-1) ?? '';
-    for (const kept of [1, Math.floor(line.length / 2), line.length]) {
-      run.goBackTo(seq);
-      truncateSync(journal, size - line.length - 1 + kept);
-      expect(ended(await run.resume()).patch).toBe(run.patch);
-    }
-  });
-
   test('damaged in the middle is refused with the place', async () => {
-    const run = await cutRun(FILES, [edit]);
+    const run = await editRun();
     run.goBackTo(4);
     const journal = join(run.runDir, 'events.jsonl');
     const lines = readFileSync(journal, 'utf8').split('\n');
@@ -243,7 +225,7 @@ describe('the journal', () => {
 
 describe('a change that the run did not make', () => {
   test('is named and refused, and nothing is touched', async () => {
-    const run = await cutRun(FILES, [edit, write]);
+    const run = await bothRun();
     run.goBackTo(seqOf(run, 'tool.completed'));
     writeFileSync(join(run.root, 'b.txt'), 'theirs\n');
     writeFileSync(join(run.root, 'a.txt'), 'theirs\n');
@@ -259,7 +241,7 @@ describe('a change that the run did not make', () => {
   });
 
   test('is taken into the baseline when that is accepted; what the model has made stays in the patch', async () => {
-    const run = await cutRun(FILES, [edit, write]);
+    const run = await bothRun();
     run.goBackTo(seqOf(run, 'tool.completed'));
     writeFileSync(join(run.root, 'b.txt'), 'theirs\n');
     writeFileSync(join(run.root, 'a.txt'), 'theirs\n');
@@ -274,7 +256,7 @@ describe('a change that the run did not make', () => {
   });
 
   test('with another fallback model continues without it, with a warning', async () => {
-    const run = await cutRun(FILES, [edit]);
+    const run = await editRun();
     run.goBackTo(seqOf(run, 'tool.completed'));
     const end = ended(await run.resume({ today: ['--fallback-model', 'claude-haiku-5-5'] }));
     expect(end.result.warnings).toContainEqual(expect.stringMatching(/^\[WARN_FALLBACK_NOT_ADDED\] /));
@@ -305,7 +287,7 @@ describe('limits', () => {
 
 describe('a run directory', () => {
   test('of a run that has ended, or that is at work, is refused', async () => {
-    const run = await cutRun(FILES, [edit]);
+    const run = await editRun();
     expect(await run.resume()).toContain(
       'has ended: done (exit 0). Only a run that was killed, or that a signal, a limit, the provider or a machine failure ended, can be resumed.',
     );
@@ -368,7 +350,7 @@ describe('a run directory', () => {
   });
 
   testAtNight('does not continue in a work tree that its directory was moved into', async () => {
-    const run = await cutRun(FILES, [edit, write]);
+    const run = await bothRun();
     run.goBackTo(seqOf(run, 'tool.completed'));
     const moved = join(run.root, 'run');
     renameSync(run.runDir, moved);
@@ -376,7 +358,7 @@ describe('a run directory', () => {
   });
 
   testAtNight('that was begun without a sandbox is not told now that there is one', async () => {
-    const run = await cutRun(FILES, [edit, write]);
+    const run = await bothRun();
     run.goBackTo(seqOf(run, 'tool.completed'));
     expect(await run.resume({ today: ['--sandbox', 'required'] })).toMatch(
       /^\[ERR_SANDBOX_WEAKER\] The run began without a sandbox/,
@@ -384,7 +366,7 @@ describe('a run directory', () => {
   });
 
   test('another checkout with another base is refused with what differs', async () => {
-    const run = await cutRun(FILES, [edit, write]);
+    const run = await bothRun();
     run.goBackTo(seqOf(run, 'tool.completed'));
     const other = `${run.runDir}.checkout`;
     cpSync(run.root, other, { recursive: true });

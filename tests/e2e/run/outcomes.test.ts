@@ -235,21 +235,6 @@ describe('every row of the outcome table', () => {
     expect(costUsd).toBeGreaterThanOrEqual(usd ?? Number.NaN);
     expect(finished.stderr).toMatch(/ · \$\d\.\d{4} \(estimated\) · /);
   });
-
-  testAtNight('124 deadline: an outage that outlives it', async () => {
-    const finished = await withEnoughTime(
-      (limitMs) =>
-        run({
-          turns: () => ({ fault: { kind: 'http', status: 529, retryAfter: '0' } }),
-          args: ['--deadline', `${limitMs / 1000}s`],
-        }),
-      ({ server }) => server.requests.length > 1,
-    );
-    expectOutcome(finished, 'deadline', 124);
-    expect(finished.lastLine).toMatch(
-      / while waiting for attempt \d+ at the model's answer, after: 529 overloaded_error: .*; no file was changed\. /,
-    );
-  });
 });
 
 describe('a failed verification', () => {

@@ -25,7 +25,7 @@ describe('verify commands that run before the work', () => {
     });
     const file = join(temporaryFolder(), 'plan.md');
     writeFileSync(file, plan);
-    return scriptedRun({ repository, turns, plan: file, args });
+    return scriptedRun({ repository, turns, plan: file, args: ['--sandbox', 'off', ...args] });
   }
 
   test('a command that fails as before is reported as such, also to the model, and does not fail the run', async () => {

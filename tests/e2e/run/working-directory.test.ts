@@ -33,7 +33,7 @@ async function runIn(
   const { root } = repository;
   const test = ['--verify', 'sh test.sh', ...args];
   const place = { root: join(root, folder) };
-  const run = await scriptedRun({ repository: place, turns, args: test, built: true, ...more });
+  const run = await scriptedRun({ repository: place, turns, args: test, ...more });
   const said = run.events.flatMap((event) =>
     event.type === 'tool.completed' && 'text' in event.outcome ? [event.outcome.text] : [],
   );

@@ -10,7 +10,6 @@ import {
 import { treeOf } from '../../support/files/tree.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
 import { scriptedRun } from '../../support/runs/scripted-run.ts';
-import { testAtNight } from '../../support/setup/at-night.ts';
 import { until } from '../../support/waiting/until.ts';
 
 afterAll(removeFolders);
@@ -109,11 +108,6 @@ async function stoppedInSetup(args: readonly string[]) {
 test('what setup changed until a signal came is reported, and can be undone', async () => {
   const { exitCode, server } = await stoppedInSetup([]);
   expect([exitCode, server.requests]).toEqual([130, []]);
-});
-
-testAtNight('so is what it changed until the deadline', async () => {
-  const { exitCode } = await stoppedInSetup(['--deadline', '20s']);
-  expect(exitCode).toBe(124);
 });
 
 /** Kills it once `.env` is gone. */

@@ -52,8 +52,9 @@ function entriesIfThere(folder: string): string[] {
 /** EINVAL is what /proc answers about a process that has only its exit status left. */
 const GONE = ['ENOENT', 'ESRCH', 'EACCES', 'EPERM', 'EINVAL'];
 
-/** Signals a process that may have ended meanwhile. */
+/** Signals a process that may have ended meanwhile. Throws for 0 and less, which would signal the tests themselves. */
 export function killIfThere(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
+  if (pid <= 0) throw new Error(`${pid} is not a process`);
   try {
     process.kill(pid, signal);
   } catch (error) {

@@ -57,6 +57,7 @@ export async function cutRun(
     each,
     interrupt,
     carryOut = cliHere,
+    whenOver = onTestFinished,
   }: {
     prepare?: (root: string) => void;
     all?: boolean;
@@ -64,6 +65,8 @@ export async function cutRun(
     interrupt?: AbortSignal;
     /** What carries out a command line; default: the built command. */
     carryOut?: (args: readonly string[], given: Given) => Promise<CommandEnd>;
+    /** Takes what ends its server; default: it ends with the test. */
+    whenOver?: (end: () => Promise<void>) => void;
   } = {},
 ): Promise<CutRun> {
   const { root } = await makeRepository(files);
@@ -76,7 +79,7 @@ export async function cutRun(
     },
     apiKey: KEY,
   });
-  onTestFinished(() => server.close());
+  whenOver(() => server.close());
   const folder = temporaryFolder();
   const runDir = join(folder, 'run');
   const copyOf = (seq: number) => join(folder, `after-${seq}`);

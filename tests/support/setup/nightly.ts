@@ -7,9 +7,7 @@ export const NIGHTLY_FILES: readonly string[] = [
   'tests/e2e/compaction/faults.test.ts',
   'tests/e2e/compaction/server.test.ts',
   'tests/e2e/follow-up/conflicts.test.ts',
-  'tests/e2e/limits/memory.test.ts',
   'tests/e2e/machine/faults.test.ts',
-  'tests/e2e/machine/provider-faults.test.ts',
   'tests/e2e/machine/terminal.test.ts',
   'tests/e2e/publish/routes.test.ts',
   'tests/e2e/publish/wishes.test.ts',
@@ -22,5 +20,4 @@ export const NIGHTLY_FILES: readonly string[] = [
   'tests/e2e/resume/stopped.test.ts',
   'tests/e2e/run/verify-in.test.ts',
   'tests/e2e/verify/verify-in-cut-short.test.ts',
-  'tests/engine/finish/attribution-property.test.ts',
 ];
