@@ -5,6 +5,7 @@
  */
 
 import { readFileSync } from 'node:fs';
+import * as z from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type Problem, problemLine } from '../domain/errors/problem.ts';
 import { finalLine } from '../domain/report/result-lines.ts';
@@ -57,6 +58,8 @@ export interface HostProcess {
 
 /** Call first: until then, the secrets of the environment are readable in /proc. */
 export function openHostProcess(host: NodeJS.Process, ends: ProcessEnds = {}): HostProcess {
+  // Compiling a parser takes longer than most schemas parse in a whole run.
+  z.config({ jitless: true });
   const secrets = secretsAmong(host.env);
   const people = openPeople(host);
   const redact = redactorForGrowing(secrets);
