@@ -11,9 +11,6 @@ import { hasCode } from './failures.ts';
 import { invisible } from './stat.ts';
 import { lookAt, O_PATH, viewing } from './tree-view.ts';
 
-/** Maximum number of attempts at a place that something keeps closing. */
-const MAX_LOOKS = 16;
-
 /** The access wanted to a place. To write means to change the entries of its parent folder. */
 export type Purpose = 'look' | 'write';
 
@@ -55,13 +52,8 @@ export class ClosedPlaces {
 
   /** Looks at the path, and again when the way to it could be opened. */
   insist<T extends { readonly status: string }>(path: string, look: () => T): T {
-    let found = look();
-    for (let looks = 1; found.status === 'unreadable' && looks < MAX_LOOKS; looks += 1) {
-      const hasOpened = this.open(path, 'look');
-      found = look();
-      if (!hasOpened) break;
-    }
-    return found;
+    const found = look();
+    return found.status === 'unreadable' && this.open(path, 'look') ? look() : found;
   }
 
   /** Opens the folders on the way to the path, and the path. False if nothing was closed, or we could not open it. */

@@ -151,10 +151,10 @@ async function repositoriesIn(
   paths: readonly string[],
   added: readonly string[],
 ): Promise<string[]> {
-  const { budget, closed } = parts.contents;
+  const { budget } = parts.contents;
   const repositories = (view: TreeView) =>
     repositoriesAround(paths, (folder) => {
-      const listing = closed.insist(folder, () => view.listFolder(folder));
+      const listing = view.listFolder(folder);
       const there = listing.status === 'seen' ? listing.entries.map(({ name }) => name) : [];
       const from = folder === '' ? 0 : folder.length + 1;
       const below = added.filter((path) => path.startsWith(folder === '' ? '' : `${folder}/`));

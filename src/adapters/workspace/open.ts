@@ -104,10 +104,9 @@ export async function openWorkspace(
     ...{ checkout, shadowDir, settings, warnings, limits },
     guard: places.guard,
   });
-  const { closed } = parts.contents;
   if (!(await unlinked)) {
     await permitted;
-    for (const one of await copyLinkedOut({ root, closed, maxBytes: limits.maxDiskBytes })) warnings.add(one);
+    for (const one of await copyLinkedOut({ root, maxBytes: limits.maxDiskBytes })) warnings.add(one);
   }
   const { tree, edits, found, openedNs } = await WorkTree.take(parts);
   const [made, base] = await Promise.all([

@@ -32,7 +32,7 @@ import { rulesFolder } from './tree/looking-git.ts';
 import { shadowRepository, workTreeParts } from './tree/parts.ts';
 import { WorkTree } from './tree/work-tree.ts';
 import { copyLinkedOut, hasNoLinks } from './unwalked/hard-links.ts';
-import { closedSince, keepRunStart, type RunStart, readRunStart } from './unwalked/run-start.ts';
+import { keepRunStart, type RunStart, readRunStart } from './unwalked/run-start.ts';
 
 /** What the journal says about the work tree. */
 export interface KeptState {
@@ -111,7 +111,7 @@ export async function reopenWorkspace(
         const folders = await parts.planted.folders.look(clock);
         for (const one of parts.planted.judge(folders)) if (one.is !== 'moved') planted.push(one.path);
       }
-      return parts.planted.begin(clock);
+      return parts.planted.begin(clock, 'commands');
     },
   });
   const found = await withoutLeftovers(root, tree, all);
@@ -135,14 +135,10 @@ export async function reopenWorkspace(
 /** Files may have been linked since, such as by the user's package manager. */
 async function copyLinkedSince(
   root: string,
-  { shadowDir, limits = DEFAULT_CHANGE_LIMITS }: WorkspacePlaces,
+  { limits = DEFAULT_CHANGE_LIMITS }: WorkspacePlaces,
 ): Promise<Set<Warning>> {
-  const warnings = new Set<Warning>();
-  if (await hasNoLinks(root)) return warnings;
-  const warn = (one: Warning) => void warnings.add(one);
-  const closed = closedSince(root, shadowDir, warn);
-  for (const one of await copyLinkedOut({ root, closed, maxBytes: limits.maxDiskBytes })) warn(one);
-  return warnings;
+  if (await hasNoLinks(root)) return new Set();
+  return new Set(await copyLinkedOut({ root, maxBytes: limits.maxDiskBytes }));
 }
 
 /** What the killed run has left in its shadow repository, and the settings of the user. */

@@ -4,9 +4,8 @@ import { realpathSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
-import { copyBase } from '../../adapters/workspace/kept/base-copy.ts';
+import { copyBase, missingOfBase } from '../../adapters/workspace/kept/base-copy.ts';
 import { copyIgnored, ignoredAndMissing } from '../../adapters/workspace/kept/copy-ignored.ts';
-import { completeBase } from '../../adapters/workspace/kept/missing-base.ts';
 import {
   absolutePath,
   isWithin,
@@ -18,7 +17,7 @@ import type { BaseRevision, RunStarted } from '../../domain/run/events.ts';
 import { listed } from '../../domain/text/words.ts';
 import type { Session } from '../../engine/session.ts';
 import { lookAt } from '../../files/tree-view.ts';
-import { makeRepository, openKeptObjects } from '../../git/store/bare-repository.ts';
+import { openKeptObjects } from '../../git/store/bare-repository.ts';
 
 /** Which base to copy, and where to. */
 interface BaseOfReplay {
@@ -49,36 +48,25 @@ export async function copyBaseOf(session: Session, asked: BaseOfReplay): Promise
   const checkout =
     found.status === 'ok' && found.checkout.objectFormat === objectFormat ? found.checkout : null;
   const objects = checkout?.objects ?? null;
-  // The run directory is only read: what is taken from files goes into a store between it and the repository.
-  const takenGitDir = `${objectsGitDir}.taken`;
-  const core = { bare: true };
-  makeRepository({
-    gitDir: takenGitDir,
-    objectFormat,
-    alternate: objects,
-    head: 'ref: refs/heads/none',
-    core,
-  });
-  openKeptObjects({ shadowDir, objectFormat, objects: `${takenGitDir}/objects`, gitDir: objectsGitDir });
-  const root = checkout?.root ?? null;
-  const asIs = { objectsGitDir, takenGitDir, shadowDir, tree: base.tree, objectFormat, root };
-  const completed = await completeBase(asIs);
-  if (completed.status !== 'ok') return whyIncomplete(completed, { start, place, root });
+  openKeptObjects({ shadowDir, objectFormat, objects, gitDir: objectsGitDir });
+  const missing = await missingOfBase({ shadowDir, objectsGitDir, base });
+  if (missing === null || missing.length > 0)
+    return whyIncomplete(missing, { start, place, root: checkout?.root ?? null });
   const failure = await copyBase({ shadowDir, objectsGitDir, base, folder });
   return failure === null ? null : `The base of the run cannot be restored: ${failure}.`;
 }
 
 function whyIncomplete(
-  completed: { status: 'tree' } | { status: 'files'; paths: readonly string[] },
+  missing: readonly string[] | null,
   { start: { root: began, base }, place, root }: { start: RunStarted; place: string; root: string | null },
 ): string {
   const [commit, full] =
     base.commit === null ? ['no commit', ''] : [`commit ${base.commit.slice(0, 12)}`, ` ${base.commit}`];
   if (root === null)
     return `The base of the run (${commit}) is not kept in its directory, and ${place} is in no checkout of the repository. The run worked in ${began}: go there, or name a clone with --repo. A run with --keep-base needs none.`;
-  if (completed.status === 'tree')
+  if (missing === null)
     return `${root} does not have the base of the run (${commit}). Fetch it (git fetch origin${full}), or name another clone with --repo. A run with --keep-base needs none.`;
-  return `The base of the run is incomplete: ${root} no longer has ${listed(completed.paths.map(quotedName), 5)} as of then (${commit}). A file that was large and uncommitted has to be there as it was; what was committed can be fetched (git fetch origin${full}). A run with --keep-base needs none.`;
+  return `The base of the run is incomplete: ${root} does not have ${listed(missing.map(quotedName), 5)} as of then (${commit}). A file that was large and uncommitted can be stored as it was (git hash-object -w PATH); what was committed can be fetched (git fetch origin${full}). A run with --keep-base needs none.`;
 }
 
 /** Paths relative to the root of the caller's checkout; both lists are empty if there is none. */

@@ -4,9 +4,11 @@ import { copyFileSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BaseRevision } from '../../../domain/run/events.ts';
 import { sentence } from '../../../domain/text/words.ts';
+import { decodeNames } from '../../../files/names.ts';
 import { readRegularFile } from '../../../files/regular-file.ts';
 import { askGit, askIn, type GitAnswer, OWN_IDENTITY, runIn } from '../../../git/git.ts';
 import { makeRepository } from '../../../git/store/bare-repository.ts';
+import { treeEntries } from '../../../git/store/trees.ts';
 import type { CoreSettings } from '../../../git/user-settings.ts';
 
 /** Takes the objects of a tree into another git dir, without those of the tree `known`. Null when that went well, else why not. */
@@ -37,6 +39,21 @@ export async function pack(
 
 /** Large blobs are streamed. Existing deltas are reused; new ones would cost more than they save. */
 const PACK = '-c core.bigFileThreshold=32m pack-objects --quiet --window=0 --threads=1'.split(' ');
+
+/** Paths of the base whose contents are in none of its stores; null if not even its folders are. */
+export async function missingOfBase({
+  shadowDir,
+  objectsGitDir,
+  base: { tree },
+}: Omit<CopyRequest, 'folder'>): Promise<string[] | null> {
+  const args = ['rev-list', '--objects', '--no-object-names', '--missing=print', tree];
+  const walked = await askIn(objectsGitDir, args);
+  const entries = walked.exitCode === 0 ? await treeEntries(objectsGitDir, tree) : null;
+  if (entries === null) return null;
+  const missing = new Set(walked.stdout.toString('latin1').match(/(?<=^\?)[0-9a-f]+/gm));
+  const absent = missing.size === 0 ? [] : decodeNames(await leftOut(shadowDir, objectsGitDir));
+  return entries.flatMap(({ path, id }) => (missing.has(id) && !absent.includes(path) ? [path] : []));
+}
 
 /** Which base to copy, and where to. */
 export interface CopyRequest {

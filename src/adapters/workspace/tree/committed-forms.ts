@@ -142,7 +142,7 @@ export class CommittedForms {
     for (const folder of folders) {
       const path = folder === '' ? '.gitattributes' : `${folder}/.gitattributes`;
       if (this.#kept.has(path)) continue;
-      const opening = this.#places.closed.insist(path, () => openRegularIn(view, path));
+      const opening = openRegularIn(view, path);
       if (opening.status !== 'open') continue;
       try {
         if (opening.file.stat.size > MAX_ATTRIBUTES_BYTES) continue;

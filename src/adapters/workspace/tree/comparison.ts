@@ -82,7 +82,7 @@ export class Comparison {
       for (const path of paths) {
         const submodule = this.#seen.submoduleOf(path);
         if (path.endsWith('/') || (submodule !== null && submodule !== path)) continue;
-        const look = contents.closed.insist(path, () => view.lookAt(path));
+        const look = view.lookAt(path);
         if (look.status === 'unreadable') closed.add(path);
         const stat = look.status === 'seen' ? look.stat : null;
         const refused = nameWarning(path, stat?.kind ?? null);

@@ -59,7 +59,7 @@ async function readOne(want: Wanted, reading: ContentReading): Promise<Taken> {
   const { closed, view, store } = reading;
   const { path, stat } = want;
   if (stat.kind === 'link') {
-    const link = closed.insist(path, () => view.readLink(path));
+    const link = view.readLink(path);
     if (link.status !== 'seen') return link;
     const blob = store.write(link.target, want.inIndex);
     // A link cannot be changed, only replaced, and its inode or ctime shows that.

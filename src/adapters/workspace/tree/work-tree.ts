@@ -11,7 +11,6 @@ import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import { fileSystemTime } from '../../../files/stat.ts';
 import { viewing } from '../../../files/tree-view.ts';
 import type { CaptureScope } from '../../../ports/workspace.ts';
-import { refuseBlocking, removeBlocking } from '../unwalked/blocking-pipes.ts';
 import type { FoundFolders } from '../unwalked/folders.ts';
 import type { RunStart } from '../unwalked/run-start.ts';
 import { Candidates } from './candidates.ts';
@@ -60,14 +59,11 @@ export class WorkTree {
     parts: WorkTreeParts,
   ): Promise<{ tree: WorkTree; edits: States; found: FoundFolders; openedNs: bigint }> {
     const tree = new WorkTree(parts);
-    const { planted, contents, hidden, git } = parts;
+    const { planted, contents, hidden } = parts;
     const clock = tree.#clock();
     // A git that waits for a pipe is not waited for.
     const stop = new AbortController();
-    const begun = planted.begin(clock).then((found) => {
-      refuseBlocking(git.root, found);
-      return found;
-    });
+    const begun = planted.begin(clock);
     begun.catch(() => stop.abort());
     const [folders, seen] = await Promise.all([begun, tree.#candidates.find([], stop.signal)]);
     hidden.begin(folders.rules, seen.ignored);
@@ -107,11 +103,10 @@ export class WorkTree {
     },
   ): Promise<{ tree: WorkTree; found: PathChange[] }> {
     const tree = new WorkTree(parts);
-    const { contents, hidden, git } = parts;
+    const { contents, hidden } = parts;
     contents.closed.begin(start.openedNs);
     hidden.recall(start);
     const folders = await lookAtFolders(tree.#clock());
-    removeBlocking({ ...contents, root: git.root }, folders);
     hidden.see(folders.rules);
     await tree.#seen.recall(base, states);
     tree.#warnOfStart();
@@ -136,7 +131,7 @@ export class WorkTree {
 
   /** Looks at everything or at some paths, and returns what changed since the last look, sorted by path. */
   async look(scope: CaptureScope): Promise<PathChange[]> {
-    const { planted, hidden, guard, contents, git } = this.#parts;
+    const { planted, hidden, guard } = this.#parts;
     const clock = this.#clock();
     if (scope !== 'all' && scope !== 'after_commands') {
       const some = { clock, visible: null, isStart: false, closed: new Set<string>() };
@@ -145,7 +140,6 @@ export class WorkTree {
       return this.#changes.of(await this.#visibleAmong(paths), some);
     }
     const folders = await planted.look(clock, scope === 'all' ? 'outside' : 'commands');
-    removeBlocking({ ...contents, root: git.root }, folders);
     hidden.see(folders.rules);
     // What an earlier look has read may have changed without new times: a process can go on writing to a file that it mapped.
     if (scope === 'all') this.#seen.distrustStats();

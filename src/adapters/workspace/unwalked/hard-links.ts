@@ -24,7 +24,6 @@ import { repositoriesAround } from '../../../domain/review/git-folder.ts';
 import { shellWord } from '../../../domain/shell-word.ts';
 import { formatSize, pluralize } from '../../../domain/text/words.ts';
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
-import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import { hasCode } from '../../../files/failures.ts';
 import { decodeName, decodeNames } from '../../../files/names.ts';
 import { Breath, timeLimit } from '../../../files/time-limit.ts';
@@ -35,8 +34,6 @@ import { copyEntry } from '../copy-entry.ts';
 /** Where to look, and what copies may take. */
 export interface LinkedTree {
   readonly root: string;
-  /** Opens what commands of an earlier process have closed. */
-  readonly closed: Pick<ClosedPlaces, 'insist'>;
   /** Maximum bytes of all copies. */
   readonly maxBytes: number;
 }
@@ -50,7 +47,7 @@ const MIN_FREE_BYTES = 256 * 1024 * 1024;
 export async function copyLinkedOut(tree: LinkedTree): Promise<Warning[]> {
   const view = new TreeView(tree.root);
   try {
-    const linked = leadingOut(view, tree.root, await linkedFiles(view, tree));
+    const linked = leadingOut(view, tree.root, await linkedFiles(view, tree.root));
     const bytes = linked.reduce((sum, { stat }) => sum + Number(stat.size), 0);
     refuseTooLarge(tree, linked, bytes);
     const breath = new Breath();
@@ -82,29 +79,20 @@ interface LinkedFile {
 }
 
 /** Files with several names that commands, which run as this user, can change, or their mode. */
-async function linkedFiles(view: TreeView, { root, closed }: LinkedTree): Promise<LinkedFile[]> {
-  const opened = new Set<string>();
-  for (;;) {
-    const found = (await findLinked(root)).flatMap((path) => {
-      const stat = view.stat(path);
-      return stat === null ? [] : [{ path, stat }];
-    });
-    const folders = found.filter(({ stat }) => stat.isDirectory());
-    for (const { path } of folders) {
-      const mode = constants.R_OK | constants.X_OK;
-      const look = () => ({ status: isAccessible(view, path, mode) ? 'seen' : 'unreadable' });
-      // One that is found again stays closed by its mode, whatever the system says of access.
-      if (closed.insist(path, look).status === 'unreadable' || opened.has(path))
-        throw new LinkedOutside(
-          `${quotedName(path)} cannot be searched for hard links that lead out of the work tree, and commands could open it. Move it out of the work tree, or open it: chmod u+rx ${shellWord(`${root}/${path}`)}`,
-        );
-      opened.add(path);
-    }
-    const user = geteuid?.() ?? 0;
-    const isWithinReach = ({ path, stat }: LinkedFile) =>
-      user === 0 || Number(stat.uid) === user || isAccessible(view, path, constants.W_OK);
-    if (folders.length === 0) return found.filter((one) => one.stat.isFile() && isWithinReach(one));
-  }
+async function linkedFiles(view: TreeView, root: string): Promise<LinkedFile[]> {
+  const found = (await findLinked(root)).flatMap((path) => {
+    const stat = view.stat(path);
+    return stat === null ? [] : [{ path, stat }];
+  });
+  const closed = found.find(({ stat }) => stat.isDirectory());
+  if (closed !== undefined)
+    throw new LinkedOutside(
+      `${quotedName(closed.path)} cannot be searched for hard links that lead out of the work tree, and commands could open it. Move it out of the work tree, or open it: chmod u+rx ${shellWord(`${root}/${closed.path}`)}`,
+    );
+  const user = geteuid?.() ?? 0;
+  return found.filter(
+    ({ path, stat }) => stat.isFile() && (user === 0 || Number(stat.uid) === user || isWritable(view, path)),
+  );
 }
 
 /** Files with several names and, if we are not root, folders of this user that are closed. Those of others are closed to commands, too. */
@@ -164,9 +152,9 @@ function mountsBelow(root: string): string[] {
 
 const fromOctal = (_: string, digits: string) => String.fromCharCode(Number.parseInt(digits, 8));
 
-function isAccessible(view: TreeView, path: string, mode: number): boolean {
+function isWritable(view: TreeView, path: string): boolean {
   try {
-    accessSync(view.place(path), mode);
+    accessSync(view.place(path), constants.W_OK);
     return true;
   } catch {
     return false;

@@ -4,9 +4,15 @@
  * user's that a command moved or copied away stays: removing it could destroy the only copy of someone's commits.
  */
 
+import { lstatSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { isRuleFile, nameOf, quotedName } from '../../../domain/changes/path.ts';
+import { UnusableFile } from '../../../domain/errors/thrown.ts';
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
+import { encodeName } from '../../../files/names.ts';
 import { type TreeView, viewing } from '../../../files/tree-view.ts';
+import { gitDirNamedIn } from '../../../git/nested-git.ts';
 import type { Folders, FoundFolders } from './folders.ts';
 import { removeGitDir } from './remove-git-dir.ts';
 
@@ -61,11 +67,18 @@ export class PlantedGit {
     return viewing(this.#parts.root, (view) => lostAmong(this.#displaced(view), this.#repositories, view));
   }
 
-  /** Looks at all folders for the first time: what is there is the user's. */
-  async begin(clock: bigint): Promise<FoundFolders> {
-    const found = await this.#parts.folders.look(clock);
+  /**
+   * Looks at all folders for the first time: what is there is the user's. Throws `UnusableFile` for a pipe or device that git would
+   * wait for, unless commands of an earlier process may have made it: then it is removed.
+   */
+  async begin(clock: bigint, since: 'commands' | 'outside' = 'outside'): Promise<FoundFolders> {
+    const { root, folders } = this.#parts;
+    const found = await folders.look(clock);
     this.#repositories = [...found.gitDirs, ...found.repositories];
     this.#add(this.#repositories);
+    const [first] = since === 'outside' ? blockingIn(root, found) : [];
+    if (first !== undefined) throw isBlocked(root, first);
+    await this.#unblock(found);
     return found;
   }
 
@@ -79,6 +92,7 @@ export class PlantedGit {
     const found = await this.#parts.folders.look(clock);
     const before = this.removed.length;
     await this.#settle(found, since === 'commands');
+    await this.#unblock(found);
     return this.removed.length > before ? this.#parts.folders.look(clock) : found;
   }
 
@@ -118,6 +132,16 @@ export class PlantedGit {
       } else this.#add([path]);
       if (one.is === 'perhaps_copied' && isByCommands) this.inDoubt.push(path);
       warn(warningOf(one, isByCommands));
+    }
+  }
+
+  /** Removes what git would wait for. Throws `UnusableFile` if one is behind a link. */
+  async #unblock(found: FoundFolders): Promise<void> {
+    const { root, warn } = this.#parts;
+    for (const path of blockingIn(root, found)) {
+      if (!path.startsWith('/')) await removeGitDir(root, path);
+      if (isBlocking(root, path)) throw isBlocked(root, path);
+      warn(warning('WARN_SPECIAL_REMOVED', `${quotedName(path)} was a pipe or device, and was removed.`));
     }
   }
 
@@ -173,4 +197,32 @@ function warningOf(one: JudgedGitDir, isByCommands: boolean): Warning {
         'WARN_GIT_DIR_KEPT',
         `${JSON.stringify(one.from)}, which was there when the run began, is gone; ${now} may be a copy of it and was kept. Inspect it before you use git there.`,
       );
+}
+
+/**
+ * Pipes and devices where git opens a file of its own accord, and would wait: rule files, and what it opens in order to see whether
+ * there is a repository. Relative to the root, or absolute behind a `.git` that names a folder.
+ */
+function blockingIn(root: string, { special, gitDirs }: FoundFolders): string[] {
+  const opened = gitDirs
+    .filter((path) => nameOf(path) === '.git')
+    .map((path) => gitDirNamedIn(join(root, path)) ?? path)
+    .flatMap((gitDir) => [`${gitDir}/HEAD`, `${gitDir}/commondir`]);
+  return [...special.filter(isRuleFile), ...opened.filter((path) => isBlocking(root, path))];
+}
+
+function isBlocking(root: string, path: string): boolean {
+  // A HEAD that is a link is not opened.
+  const look = nameOf(path) === 'HEAD' ? lstatSync : statSync;
+  try {
+    const stat = look(encodeName(resolve(root, path)), { throwIfNoEntry: false });
+    return stat !== undefined && !(stat.isFile() || stat.isDirectory() || stat.isSymbolicLink());
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return false;
+    throw error;
+  }
+}
+
+function isBlocked(root: string, path: string): UnusableFile {
+  return new UnusableFile(resolve(root, path), 'is a pipe or device, which git would wait for');
 }

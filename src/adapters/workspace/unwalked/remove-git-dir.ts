@@ -44,20 +44,14 @@ function notRemoved(path: string, why: string): string {
   return `${JSON.stringify(path)}, which a command created, cannot be removed: ${why} Remove it before you use git there.`;
 }
 
-/** Removes an entry that is not a folder, or an empty folder. False if the folder is not empty, or cannot be opened. */
+/** Removes an entry that is not a folder. False for a folder. */
 function removeLeaf(folder: number, name: string): boolean {
   try {
     unlinkSync(below(folder, name));
     return true;
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return true;
-    if (!hasCode(error, 'EISDIR', 'EPERM')) throw error;
-  }
-  try {
-    rmdirSync(below(folder, name));
-    return true;
-  } catch (error) {
-    if (hasCode(error, 'ENOTEMPTY', 'EEXIST', 'EACCES')) return false;
+    if (hasCode(error, 'EISDIR', 'EPERM')) return false;
     throw error;
   }
 }
