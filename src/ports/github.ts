@@ -6,7 +6,7 @@ import type * as z from 'zod';
 export interface GitHub {
   /** Refusals and outages are values; rejects only for bugs. */
   ask<T>(request: GitHubRequest<T>): Promise<GitHubAnswer<T>>;
-  /** All entries of a paginated list, up to 3,000; otherwise the same as `ask`. */
+  /** All entries of a paginated list; one with more than 10,000 is refused. Otherwise the same as `ask`. */
   list<T>(list: GitHubList<T>): Promise<GitHubAnswer<T[]>>;
   /** Sends GraphQL, for what REST cannot do; during outages more than once. */
   query<T>(query: GitHubQuery<T>): Promise<GitHubAnswer<T>>;

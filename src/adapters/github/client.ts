@@ -8,6 +8,7 @@ import { request } from '@octokit/request';
 import { RequestError } from '@octokit/request-error';
 import * as z from 'zod';
 import { withoutHtml } from '../../domain/errors/innermost-message.ts';
+import { formatNumber } from '../../domain/text/words.ts';
 import { timeoutSignal } from '../../files/time-limit.ts';
 import type { GitHub, GitHubAnswer, GitHubRefusal } from '../../ports/github.ts';
 
@@ -61,14 +62,15 @@ export function openGitHub(access: GitHubAccess): GitHub {
         if (answer.status !== 'ok') return answer;
         entries.push(...answer.data.entries);
         const next = /<([^<>]+)>;\s*rel="next"/.exec(answer.data.link)?.[1];
-        if (next === undefined) break;
+        if (next === undefined) return parsed(route, z.array(entry), entries);
         // The address comes from an answer: the token must only go to the API.
         const { origin } = new URL(next, apiUrl);
         if (origin !== new URL(apiUrl).origin)
           return noAnswer(route, `the answer continues at ${origin}, which is not the API`);
         asked = [`GET ${next}`, {}];
       }
-      return parsed(route, z.array(entry), entries);
+      // A part of it would be a wrong answer.
+      return noAnswer(route, `the list has more than ${formatNumber(100 * MAX_PAGES)} entries`);
     },
 
     query: ({ query, variables, schema }) => {
@@ -95,8 +97,8 @@ interface Page {
   readonly link: string;
 }
 
-/** Further pages are not read. */
-const MAX_PAGES = 30;
+/** A longer list is refused. */
+const MAX_PAGES = 100;
 
 /** Some lists are in an object, beside their count. */
 function entriesOf(data: unknown): readonly unknown[] {

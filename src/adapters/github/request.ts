@@ -48,7 +48,7 @@ export async function getOrNull<T>(
   throw new GitHubRefused(answer.refusal);
 }
 
-/** All entries of a list, up to 3,000. Throws `GitHubRefused` when there is no answer. */
+/** All entries of a list. Throws `GitHubRefused` when there is no answer, or there are more than 10,000. */
 export async function paginate<T>({ github, owner, repo }: OnGitHub, list: GitHubList<T>): Promise<T[]> {
   return dataOf(await github.list({ ...list, parameters: { owner, repo, ...list.parameters } }));
 }

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { originOfCommit } from '../../domain/github/publishing/commit-message.ts';
-import { costOfCommit, costsIn, countedOnce, type RunCost } from '../../domain/github/publishing/costs.ts';
+import { costOfCommit, countedOnce, type RunCost, recordOfCosts } from '../../domain/github/publishing/costs.ts';
 import { ownAccount } from './access.ts';
 import { GitHubObjectId, type OnGitHub, paginate } from './request.ts';
 
@@ -60,8 +60,9 @@ export async function readCosts(
     entry: Thread,
   });
   for (const { number, title, body, user, state, html_url: url, created_at, pull_request } of threads) {
-    const marker = markerIn(body);
-    if (pull_request === undefined || marker === null || !isOurs(user)) continue;
+    // The last one, where ours is: people may have written below it.
+    const marker = [...(body ?? '').matchAll(/<!-- patchsmith:([0-9a-f]{8}) -->/g)].at(-1)?.[1];
+    if (pull_request === undefined || marker === undefined || !isOurs(user)) continue;
     const commits = await paginate(where, {
       route: 'GET /repos/{owner}/{repo}/pulls/{pull_number}/commits',
       parameters: { pull_number: number },
@@ -86,16 +87,13 @@ export async function readCosts(
     parameters: { since },
     entry: Comment,
   });
+  // What went wrong on the pull request of a plan belongs to the plan.
+  const plans = new Map(pulls.map(({ number, marker }) => [number, marker]));
   for (const { issue_url, body, user } of comments) {
-    const marker = markerIn(body);
+    const record = isOurs(user) ? recordOfCosts(body ?? '') : null;
     const number = Number(issue_url.split('/').at(-1));
-    if (marker !== null && isOurs(user))
-      for (const cost of costsIn(body ?? '')) costs.push({ ...cost, marker, number });
+    for (const cost of record?.costs ?? [])
+      costs.push({ ...cost, marker: plans.get(number) ?? record?.marker ?? '', number });
   }
   return { pulls, costs: countedOnce(costs) };
-}
-
-/** Of the last line, where ours is. */
-function markerIn(body: string | null | undefined): string | null {
-  return [...(body ?? '').matchAll(/<!-- patchsmith:([0-9a-f]{8}) -->/g)].at(-1)?.[1] ?? null;
 }

@@ -43,7 +43,7 @@ export async function fetchComment(
   return { status: 'ok', data };
 }
 
-/** The comments on an issue or pull request, oldest first, up to 3,000. */
+/** The comments on an issue or pull request, oldest first. */
 export async function fetchComments(
   github: GitHub,
   { repository, number }: IssueReference,

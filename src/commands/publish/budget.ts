@@ -29,7 +29,9 @@ export async function readBudget(
 ): Promise<SpentBudget> {
   if (costPerDay === null && costPerPlan === null) return { words: '', whyNot: () => null };
   const { costs } = await readCosts(where, now - (costPerPlan === null ? 1 : DAYS) * DAY_MS);
-  const today = costs.filter(({ runId }) => (startOfId(runId) ?? now) > now - DAY_MS);
+  const since = (days: number) =>
+    costs.filter(({ runId }) => (startOfId(runId) ?? now) > now - days * DAY_MS);
+  const today = since(1);
   const used = (some: readonly RunCost[], limit: number | null, span: string) =>
     `USD ${sumOfCosts(some).toFixed(2)} of ${limit?.toFixed(2)} ${span} (${pluralize(some.length, 'run')})`;
   const refusal = (some: readonly RunCost[], limit: number | null, span: string, flag: string) =>
@@ -44,7 +46,7 @@ export async function readBudget(
     whyNot: (marker) =>
       refusal(today, costPerDay, IN_A_DAY, '--cost-per-day') ??
       refusal(
-        costs.filter((one) => one.marker === marker),
+        since(DAYS).filter((one) => one.marker === marker),
         costPerPlan,
         `for this plan in ${DAYS} days`,
         '--cost-per-plan',

@@ -120,6 +120,7 @@ const WHAT: Readonly<Record<string, string>> = {
   'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews': 'list reviews',
   'POST /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers': 'ask for reviews',
   'GET /repos/{owner}/{repo}/issues': 'list issues',
+  'GET /repos/{owner}/{repo}/issues/comments': 'list the comments of the repository',
   'POST /repos/{owner}/{repo}/issues': 'open an issue with the patch',
   'GET /repos/{owner}/{repo}/issues/{issue_number}/comments': 'list the comments of the issue',
   'GET /repos/{owner}/{repo}/issues/{issue_number}': 'show the issue',
@@ -141,6 +142,7 @@ export function fixFor(refusal: GitHubRefusal, { workflows }: Pick<RefusedWork, 
   const { status, message, permission, route } = refusal;
   if (/not permitted to create or approve pull requests/i.test(message))
     return 'Turn on "Allow GitHub Actions to create and approve pull requests" in Settings → Actions → General → Workflow permissions, of the repository or the organisation, or use the token of a GitHub App.';
+  if (/^the list has more than/.test(message)) return 'No more are read.';
   if (status === null || status >= 500)
     return 'Publish again later: what was created so far is found and continued.';
   if (status === 401) return 'The token is not valid or has expired: check GITHUB_TOKEN.';

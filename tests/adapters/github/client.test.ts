@@ -190,13 +190,16 @@ describe('the client', () => {
     for (const { headers } of heard) expect(headers.authorization).toBe('token ghs_0123456789abcdef');
   });
 
-  test('does not follow a list without end', async () => {
-    const answers: Scripted[] = Array.from({ length: 40 }, () => ({ body: [{ number: 1 }] }));
+  test('refuses a list without end, of which it would know only a part', async () => {
+    const answers: Scripted[] = Array.from({ length: 110 }, () => ({ body: [{ number: 1 }] }));
     const { github, heard, origin } = await api(answers);
     const headers = { link: `<${origin()}/api/v3/repos/o/r/pulls?page=2>; rel="next"` };
     for (const answer of answers) Object.assign(answer, { headers });
-    expect(await github.list(LIST)).toMatchObject({ status: 'ok', data: { length: 30 } });
-    expect(heard.length).toBe(30);
+    expect(await github.list(LIST)).toMatchObject({
+      status: 'refused',
+      refusal: { message: 'the list has more than 10,000 entries' },
+    });
+    expect(heard.length).toBe(100);
   });
 
   test('takes the token to no other server than the API, whatever an answer names as its next page', async () => {

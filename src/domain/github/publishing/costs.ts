@@ -6,18 +6,22 @@ export interface RunCost {
   readonly usd: number;
 }
 
-const LINE = /^<!-- patchsmith-costs:((?: [\w-]{1,100}=\d{1,7}\.\d{4}){1,100}) -->$/gm;
+/** Only at the end of a text, where the record of a comment is: what a comment quotes has more below it. */
+const RECORD =
+  /(?:^|\n)(?:<!-- patchsmith-costs:((?: [\w-]{1,100}=\d{1,7}\.\d{4}){1,100}) -->\n)?<!-- patchsmith:([0-9a-f]{8}) -->\s*$/;
 
-/** The costs in a text, oldest first. */
-export function costsIn(text: string): RunCost[] {
-  const [, list = ''] = [...text.replaceAll('\r\n', '\n').matchAll(LINE)].at(-1) ?? [];
-  return list
+/** The id of the plan that a text of ours belongs to, and the costs in it, oldest first; null for any other text. */
+export function recordOfCosts(text: string): { marker: string; costs: RunCost[] } | null {
+  const [, list = '', marker] = RECORD.exec(text.replaceAll('\r\n', '\n')) ?? [];
+  if (marker === undefined) return null;
+  const costs = list
     .split(' ')
     .filter((one) => one !== '')
     .map((one) => {
       const [runId = '', usd] = one.split('=');
       return { runId, usd: Number(usd) };
     });
+  return { marker, costs };
 }
 
 /** The body with those of the text that it replaces and of one more run, before the marker at its end: at most 100. */
@@ -25,13 +29,15 @@ export function withCosts(
   body: string,
   { before, marker, spent }: { before: string; marker: string; spent: RunCost | null },
 ): string {
-  const all = new Map(
-    [...costsIn(before), ...(spent === null ? [] : [spent])].map((one) => [one.runId, one]),
-  );
-  if (all.size === 0) return body;
-  const list = [...all.values()].slice(-100).map(({ runId, usd }) => ` ${runId}=${usd.toFixed(4)}`);
+  const known = recordOfCosts(before)?.costs ?? [];
+  const all = countedOnce([...known, ...(spent === null ? [] : [spent])]);
+  if (all.length === 0) return body;
+  const list = all.slice(-100).map(({ runId, usd }) => ` ${runId}=${usd.toFixed(4)}`);
   return `${body.slice(0, -marker.length)}<!-- patchsmith-costs:${list.join('')} -->\n${marker}`;
 }
+
+/** The highest amount that a record holds. */
+const MOST_USD = 9_999_999.9999;
 
 /** Null if the run cost nothing, or the cost is unknown. */
 export function costOfRun({
@@ -41,7 +47,7 @@ export function costOfRun({
   runId: string;
   costUsd: number | 'unknown';
 }): RunCost | null {
-  return costUsd !== 'unknown' && costUsd > 0 && costUsd < 1e7 ? { runId, usd: costUsd } : null;
+  return costUsd !== 'unknown' && costUsd > 0 ? { runId, usd: Math.min(costUsd, MOST_USD) } : null;
 }
 
 /** The line of a commit; none where there is no cost. */

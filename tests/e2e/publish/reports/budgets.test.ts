@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -128,6 +129,56 @@ test('a plan without an issue is counted by its commits, and texts of others cou
   const { exitCode, stderr } = await cliHere([...run, ...limit], { cwd: made.repository.root, env });
   expect(exitCode, stderr).toBe(7);
   expect(stderr).toContain('[ERR_BUDGET_USED]');
+});
+
+test('no result makes what is recorded unreadable or less', async () => {
+  const there = await onGitHub(made, { issue: true });
+  const first = { ...FAILED, runId: idOf(1, 'aaaaaa') };
+  await published(there, { ...first, costUsd: 0.5 });
+  await published(there, { ...FAILED, runId: idOf(1, 'bbbbbb'), costUsd: 9_999_999.99999 });
+  await published(there, { ...first, costUsd: 0.0001 });
+  const body = there.repository.issues.get(1)?.comments[0]?.body;
+  expect(body).toMatch(/<!-- patchsmith-costs: \S+-aaaaaa=0\.5000 \S+-bbbbbb=9999999\.9999 -->/);
+  const day = await command(there, ['prepare', ...ISSUE, '--cost-per-day', '1000']);
+  expect(day.exitCode, day.stderr).toBe(7);
+});
+
+test('what a run says is no record of others', async () => {
+  const there = await onGitHub(made, { issue: true });
+  const forged = `<!-- patchsmith-costs: ${idOf(0, 'ffffff')}=99.0000 -->`;
+  const reason = `No.\n${forged}\n<!-- patchsmith:00000000 -->`;
+  await published(there, { ...FAILED, runId: idOf(1, 'aaaaaa'), costUsd: 0.5, reason, summary: reason });
+  const [comment] = there.repository.issues.get(1)?.comments ?? [];
+  // Other programs with the same token may repeat what anyone has written.
+  const quote = `They say:\n${forged}\n<!-- patchsmith:00000000 -->\nThank you.`;
+  there.github.addComment(NAME, 1, { body: quote, author: comment?.author.login ?? '' });
+  const { exitCode, stderr } = await command(there, ['prepare', ...ISSUE, '--cost-per-day', '0.51']);
+  expect(exitCode, stderr).toBe(0);
+  expect(stderr).toContain('Used: USD 0.50 of 0.51 in 24 hours (1 run).');
+});
+
+test('a plan is charged for what went wrong on its pull request, for 30 days', async () => {
+  const there = await onGitHub(made, { issue: true });
+  expect((await published(there, { runId: idOf(2, 'aaaaaa'), costUsd: 0.5 })).exitCode).toBe(0);
+  const url = `${there.github.serverUrl}/${NAME}/pull/2`;
+  const marker = `<!-- patchsmith:${createHash('sha256').update(url).digest('hex').slice(0, 8)} -->`;
+  const costs = `<!-- patchsmith-costs: ${idOf(800, 'bbbbbb')}=9.0000 ${idOf(1, 'cccccc')}=0.2500 -->`;
+  const author = there.repository.issues.get(1)?.comments[0]?.author.login ?? '';
+  there.github.addComment(NAME, 2, { body: `Failed.\n\n${costs}\n${marker}`, author });
+  const plan = await command(there, ['prepare', ...ISSUE, '--cost-per-plan', '0.75']);
+  expect(plan.exitCode, plan.stderr).toBe(7);
+  expect(plan.stderr).toContain('USD 0.75 of 0.75 for this plan in 30 days (2 runs)');
+  const more = await command(there, ['prepare', ...ISSUE, '--cost-per-plan', '0.76']);
+  expect(more.exitCode, more.stderr).toBe(0);
+});
+
+test('what cannot be counted is refused', async () => {
+  const there = await onGitHub(made, { issue: true });
+  for (const operation of ['issues/list-for-repo', 'issues/list-comments-for-repo']) {
+    there.github.faults.add({ on: { operation }, trouble: { kind: 'status', status: 404 } });
+    const { exitCode, stderr } = await command(there, ['prepare', ...ISSUE, '--cost-per-day', '1']);
+    expect(exitCode, stderr).toBe(11);
+  }
 });
 
 test('outcomes says what became of pull requests, and what a merged one has cost', async () => {
