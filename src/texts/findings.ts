@@ -6,19 +6,41 @@ import {
   type ReportedFinding,
   reportedLines,
 } from '../domain/findings/reported.ts';
-import { fenced, pathCode, suggestionBlock, visibleLines } from '../domain/github/publishing/markdown.ts';
+import {
+  fenced,
+  pathCode,
+  quoted,
+  suggestionBlock,
+  visibleLines,
+} from '../domain/github/publishing/markdown.ts';
 import { plainLine } from '../domain/github/publishing/plain-text.ts';
 import { prose } from '../domain/github/publishing/prose.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import { costText } from './run-parts.ts';
 
-/** A comment at lines of the diff. `marker` stands at its end, to find it again. */
-export function findingComment(finding: ReportedFinding, marker: string): string {
+/** A comment at lines of the diff. `marker` stands at its end, to find it again. What `isProtected` cannot be changed with a click. */
+export function findingComment(finding: ReportedFinding, marker: string, isProtected: boolean): string {
   const { severity, suggestion } = finding;
-  const block = suggestion === null ? '' : (suggestionBlock(suggestion) ?? UNSEEN_SUGGESTION);
+  const isShown = isProtected || (suggestion !== null && COMMAND.test(suggestion));
+  const block =
+    suggestion === null || isShown
+      ? insteadOf(suggestion)
+      : (suggestionBlock(suggestion) ?? UNSEEN_SUGGESTION);
   return [`**${NAMES[severity]}**`, textOf(finding), block, marker]
     .filter((part) => part !== '')
     .join('\n\n');
+}
+
+/** What bots that read the source of comments take for a command to them, such as `/approve`. */
+const COMMAND = /^\s*\/[a-z]/im;
+
+/** Quoted where such a line stands in code. */
+function unheard(markdown: string): string {
+  return COMMAND.test(markdown) ? quoted(markdown) : markdown;
+}
+
+function insteadOf(suggestion: string | null): string {
+  return suggestion === null ? '' : `Instead:\n\n${unheard(fenced(suggestion, 4_500))}`;
 }
 
 /** The facts of a report besides its findings. */
@@ -52,22 +74,22 @@ function sectionOf(finding: ReportedFinding): string {
   const { path, severity, suggestion } = finding;
   const lines = reportedLines(finding);
   const at = lines === null ? '' : `:${lines.start}${lines.end > lines.start ? `–${lines.end}` : ''}`;
-  const block = suggestion === null ? '' : `\n\nInstead:\n\n${fenced(suggestion, 2_000)}`;
-  return `**${NAMES[severity]}** ${pathCode(`${path}${at}`)}\n\n${textOf(finding)}${block}`;
+  const head = `**${NAMES[severity]}** ${pathCode(`${path}${at}`)}`;
+  return [head, textOf(finding), insteadOf(suggestion)].filter((part) => part !== '').join('\n\n');
 }
 
 function textOf({ text }: ReportedFinding): string {
-  return prose(text, 5_000);
+  return unheard(prose(text, 5_000));
 }
 
 const NAMES = { error: 'Error', warning: 'Warning', note: 'Note' } as const;
 
 const UNSEEN_SUGGESTION = 'Its suggestion is left out: it has characters that cannot be seen.';
 
-/** An annotation of a check run; null if the finding is at no line. GitHub shows its texts as they are. */
+/** An annotation of a check run; null if it is at no line, or if GitHub, which shows all texts as they are, would show another name. */
 export function checkAnnotation(finding: ReportedFinding) {
   const lines = reportedLines(finding);
-  if (lines === null) return null;
+  if (lines === null || visibleLines(finding.path).join() !== finding.path) return null;
   const { path, severity, suggestion } = finding;
   return {
     path,

@@ -1,4 +1,4 @@
-/** A check run of a commit with annotations: the same findings are published once, others make a new run, which GitHub shows. */
+/** A check run of a commit with annotations: the same findings are published once, others make a new run. */
 
 import * as z from 'zod';
 import { getOrThrow, type OnGitHub, paginate } from './request.ts';
@@ -37,7 +37,9 @@ export async function putCheckRun(
     parameters: { ref: sha, check_name: name, filter: 'all' },
     entry: CheckRun,
   });
-  const there = all.find(({ external_id }) => external_id === digest);
+  // GitHub shows the newest.
+  const newest = all.toSorted((a, b) => b.id - a.id)[0];
+  const there = newest?.external_id === digest ? newest : undefined;
   const end = { status: 'completed', conclusion: wanted.conclusion };
   const page = (from: number) => ({
     ...(from + PAGE < annotations.length ? { status: 'in_progress' } : end),

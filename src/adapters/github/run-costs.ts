@@ -2,7 +2,12 @@
 
 import * as z from 'zod';
 import { originOfCommit } from '../../domain/github/publishing/commit-message.ts';
-import { costOfCommit, countedOnce, type RunCost, recordOfCosts } from '../../domain/github/publishing/costs.ts';
+import {
+  costOfCommit,
+  countedOnce,
+  type RunCost,
+  recordOfCosts,
+} from '../../domain/github/publishing/costs.ts';
 import { ownAccount } from './access.ts';
 import { GitHubObjectId, type OnGitHub, paginate } from './request.ts';
 

@@ -126,7 +126,8 @@ interface Protected {
   readonly protectedPaths: string[];
 }
 
-function rulesOf({ result, settings }: Pick<PublishJob, 'result' | 'settings'>): ProtectedRules {
+/** Which paths are protected, and what the operator accepts of them. */
+export function rulesOf({ result, settings }: Pick<PublishJob, 'result' | 'settings'>): ProtectedRules {
   return {
     mode: settings.protectedPaths,
     isAccepted: pathMatcher(settings.acceptProtected),

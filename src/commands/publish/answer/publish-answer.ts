@@ -11,12 +11,14 @@ import {
   reportedLines,
   shownLines,
 } from '../../../domain/findings/reported.ts';
+import { consequenceOf } from '../../../domain/github/publishing/policy.ts';
 import type { Publication } from '../../../domain/github/publishing/publication.ts';
 import { done, noChange, publishFailed, type RunOutcome, usageError } from '../../../domain/run/outcome.ts';
 import { sha256Of } from '../../../files/hash.ts';
 import { writeDocument } from '../../../files/replace-file.ts';
 import { checkAnnotation, findingComment, reportBody, sarifOf } from '../../../texts/findings.ts';
 import type { PublishJob } from '../job.ts';
+import { rulesOf } from '../policy-check.ts';
 
 /** Most comments at lines in a review; the other findings are in its body. */
 const MAX_COMMENTS = 30;
@@ -45,13 +47,12 @@ export async function publishAnswer(job: PublishJob): Promise<RunOutcome> {
       'ERR_BASE_DIRTY',
       'The run began with uncommitted changes, so that its lines are not those of a commit. Commit them, and run it again.',
     );
+  const pull = as === 'sarif' ? null : await pullOf(job);
+  if (typeof pull === 'object' && pull !== null) return pull;
   const findings = bySeverity(parsed.data.findings);
   const title = settings.title ?? 'patchsmith';
-  const made = await (as === 'sarif' ? writeSarif : as === 'check' ? checkOf : reviewOf)(
-    job,
-    findings,
-    title,
-  );
+  const make = as === 'sarif' ? writeSarif : as === 'check' ? checkOf : reviewOf;
+  const made = await make(job, findings, { title, pull });
   if ('name' in made) return made;
   if (as !== 'pull-request') publication.answer = { as, findings: findings.length, ...made };
   const where = made.file ?? made.url ?? '';
@@ -59,10 +60,31 @@ export async function publishAnswer(job: PublishJob): Promise<RunOutcome> {
   return done(`The ${as} has ${countReported(findings)}, ${made.atLines} at their lines.`);
 }
 
+/** What the findings are of, besides a commit. */
+interface Subject {
+  readonly title: string;
+  /** Number of the pull request; null for none. */
+  readonly pull: number | null;
+}
+
+/** The pull request that they are about, which has to be at the commit that the run looked at: others have other lines. */
+async function pullOf({ upstream, askedIn, result }: PublishJob): Promise<RunOutcome | number | null> {
+  if (result.baseSha === null) return usageError('ERR_NOTHING_TO_PUBLISH', 'The run looked at no commit.');
+  if (askedIn?.isHere !== true) return null;
+  const { number } = askedIn;
+  const pull = await readPull(upstream, number);
+  if (pull === null) return null;
+  if (pull.head.sha === result.baseSha && pull.state === 'open') return number;
+  return publishFailed(
+    'ERR_PULL_REQUEST_MOVED',
+    `Pull request #${number} is ${pull.state}, at ${pull.head.sha.slice(0, 8)}, and the run looked at ${result.baseSha.slice(0, 8)}. Run it again on the head of the open pull request: a workflow checks that out with the input ref, github.event.pull_request.head.sha.`,
+  );
+}
+
 async function writeSarif(
   { run, settings, publication }: PublishJob,
   findings: ReportedFinding[],
-  title: string,
+  { title }: Subject,
 ): Promise<RunOutcome | AnswerMade> {
   const file = join(run.directory.path, 'findings.sarif');
   const sarif = sarifOf({ findings, version: publication.patchsmith, title });
@@ -74,10 +96,10 @@ async function writeSarif(
 async function checkOf(
   { upstream, result, runUrl }: PublishJob,
   findings: ReportedFinding[],
-  title: string,
+  { title }: Subject,
 ): Promise<AnswerMade> {
   const annotations = findings.flatMap((finding) => checkAnnotation(finding) ?? []);
-  const rest = findings.filter((finding) => reportedLines(finding) === null);
+  const rest = findings.filter((finding) => checkAnnotation(finding) === null);
   const [worst] = findings;
   const made = await putCheckRun(upstream, {
     name: title,
@@ -94,20 +116,12 @@ async function checkOf(
 async function reviewOf(
   job: PublishJob,
   findings: ReportedFinding[],
-  title: string,
+  { title, pull }: Subject,
 ): Promise<RunOutcome | AnswerMade> {
-  const { upstream, askedIn, result, runUrl } = job;
-  const number = askedIn?.isHere === true ? askedIn.number : 0;
-  const pull = number === 0 ? null : await readPull(upstream, number);
+  const { upstream, result, runUrl } = job;
   if (pull === null)
     return usageError('ERR_NO_PULL_REQUEST', 'Name the pull request to review with --issue N.');
-  // Other commits have other lines.
-  if (pull.head.sha !== result.baseSha || pull.state !== 'open')
-    return publishFailed(
-      'ERR_PULL_REQUEST_MOVED',
-      `Pull request #${number} is ${pull.state}, at ${pull.head.sha.slice(0, 8)}, and the run looked at ${result.baseSha?.slice(0, 8) ?? 'no commit'}. Run it again on the head of the open pull request: a workflow checks that out with the input ref, github.event.pull_request.head.sha.`,
-    );
-  const files = await diffOf(upstream, number);
+  const files = await diffOf(upstream, pull);
   const shown = new Map(files.map(({ filename, patch }) => [filename, shownLines(patch ?? '')]));
   const marker = `<!-- patchsmith-findings:${sha256Of(title).slice(0, 8)} -->`;
   const isAtLines = (finding: ReportedFinding) => {
@@ -116,18 +130,22 @@ async function reviewOf(
   };
   const atLines = findings.filter(isAtLines).slice(0, MAX_COMMENTS);
   const rest = findings.filter((finding) => !atLines.includes(finding));
+  const rules = rulesOf(job);
+  const isProtected = ({ path }: ReportedFinding) => consequenceOf(path, rules) !== null;
   const made = await putReview(upstream, {
-    pull: number,
-    head: pull.head.sha,
+    pull,
+    head: result.baseSha ?? '',
     marker,
     body: `${reportBody({ result, all: findings, rest, title, runUrl })}\n\n${marker}`,
     comments: atLines.flatMap((finding) => {
       const lines = reportedLines(finding);
-      return lines === null ? [] : [{ ...lines, path: finding.path, body: findingComment(finding, marker) }];
+      return lines === null
+        ? []
+        : [{ ...lines, path: finding.path, body: findingComment(finding, marker, isProtected(finding)) }];
     }),
     isEmpty: findings.length === 0,
   });
   return made === null
-    ? noChange(`The run has no findings, and pull request #${number} needs no review.`)
+    ? noChange(`The run has no findings, and pull request #${pull} needs no review.`)
     : { ...made, file: null, atLines: atLines.length };
 }
