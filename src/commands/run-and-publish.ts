@@ -3,8 +3,6 @@
  * something, or GitHub would refuse it, this ends before the run spends anything.
  */
 
-import { ownerAndName } from '../adapters/github/request.ts';
-import { fetchByEnvironment } from '../adapters/network/machine-proxy.ts';
 import { type RunDirectory, resultText } from '../adapters/storage/run-directory.ts';
 import { withoutKeyAndTokens } from '../config/provider-keys.ts';
 import { settingsOf } from '../config/schema.ts';
@@ -137,38 +135,40 @@ const UNCOUNTED =
  * a comment on a pull request about other people's commits on its branch.
  */
 export async function obstacleToPublishing(
-  { interrupt: signal, version, env, now, isStep = false }: HostContext,
-  { settings, repository, token }: PublishInputs & { status: 'ok' },
+  context: HostContext,
+  inputs: PublishInputs & { status: 'ok' },
   work: WorkAhead | null,
 ): Promise<RunOutcome | null> {
+  const { env, now } = context;
+  const { settings } = inputs;
   const followUp = work?.plan.followUp?.facts ?? null;
   if (settings.dryRun)
     return followUp === null || (followUp.trigger === 'request' && jobOfRound(env) === null)
       ? null
       : publishFailed('ERR_ROUND_NOT_RECORDED', UNCOUNTED);
   // Nothing else loads the libraries that talk to GitHub.
-  const { openGitHub } = await import('../adapters/github/client.ts');
+  const { ended, openPlace } = await import('./publish/place.ts');
   const { preflightPublishing } = await import('./publish/preflight.ts');
-  const { readBudget } = await import('./publish/budget.ts');
-  const { ended } = await import('./publish/ended.ts');
-  const fetch = await fetchByEnvironment(env);
-  const github = openGitHub({ apiUrl: settings.githubApiUrl, token, version, signal, fetch });
-  const continues = followUp !== null;
-  const obstacle = await preflightPublishing({ github, repository, settings, continues });
+  const { readBudget } = await import('./publish/costs/budget.ts');
+  const place = await openPlace({
+    ...context,
+    ...inputs,
+    env: withoutKeyAndTokens(env),
+    say: () => {},
+  });
+  const obstacle = await preflightPublishing(place, followUp !== null);
   if (obstacle !== null || work === null) return obstacle;
-  const place = { settings, signal, result: { changedFiles: [] }, patchFile: null };
-  const where = { github, ...ownerAndName(repository) };
-  const marker = followUp?.marker ?? planId(work.plan, repository, sha256Of);
-  const used = await ended(place, async () => (await readBudget(where, settings, now())).whyNot(marker));
+  const marker = followUp?.marker ?? planId(work.plan, place.repository, sha256Of);
+  const used = await ended(place, async () =>
+    (await readBudget(place.upstream, settings, now())).whyNot(marker),
+  );
   if (used !== null) return used;
   if (followUp !== null) {
     const { roundObstacle } = await import('./publish/follow-up/begin-round.ts');
-    const question = { where, env, caps: work.caps, commits: settings, now, runId: work.runId };
-    return roundObstacle(question, followUp, place);
+    return roundObstacle(place, { caps: work.caps, now, runId: work.runId }, followUp);
   }
   const { foreignObstacle } = await import('./publish/foreign-branch.ts');
-  const question = { github, repository, settings, token, version, signal, isStep };
-  return foreignObstacle({ ...question, env: withoutKeyAndTokens(env) }, { ...work, hasIssue: false });
+  return foreignObstacle(place, { ...work, hasIssue: false });
 }
 
 /**

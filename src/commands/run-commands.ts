@@ -120,7 +120,7 @@ export const RUN_COMMANDS: readonly Command[] = [
       const { output: _, ...flags } = given.flags;
       const inputs = readPublishInputs(context, { ...given, flags: { ...flags, output: 'none' }, problems });
       if (inputs.status === 'refused') return inputs;
-      const { showOutcomes } = await import('./publish/outcomes.ts');
+      const { showOutcomes } = await import('./publish/costs/outcomes.ts');
       return sayEnd(context, await showOutcomes(context, inputs, json));
     },
   },

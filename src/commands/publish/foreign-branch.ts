@@ -8,20 +8,11 @@ import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import { refusedResult } from '../../engine/finish/result.ts';
 import { sha256Of } from '../../files/hash.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
-import type { GitHub } from '../../ports/github.ts';
 import { commentText } from '../../texts/issue-comment.ts';
 import { findClosed } from './closing.ts';
-import { ended } from './ended.ts';
 import { forReaders } from './issue/input-words.ts';
-import {
-  cleanMergeIn,
-  cloneFor,
-  type PublishJob,
-  pullPlace,
-  readRepository,
-  repositoryNamed,
-  runUrlOf,
-} from './job.ts';
+import { cleanMergeIn, cloneFor, type PublishJob, pullPlace, readRepository } from './job.ts';
+import { ended, type PublishPlace } from './place.ts';
 
 /** The target of a run. */
 export interface BranchWork {
@@ -33,43 +24,31 @@ export interface BranchWork {
   readonly hasIssue: boolean;
 }
 
-/** What is known before the run. */
-export interface WorkQuestion extends Pick<PublishJob, 'settings' | 'token' | 'env' | 'signal' | 'isStep'> {
-  readonly github: GitHub;
-  /** OWNER/NAME. */
-  readonly repository: string;
-  readonly version: string;
-}
-
 /** In words for the maintainer. */
 export function foreignReason(branch: string, { sha, author }: BranchState & { whose: 'foreign' }): string {
   return `The branch ${branch} has commits by others (${sha.slice(0, 8)} by ${author}), which are not overwritten. To build on them, comment /patchsmith and what to do on its pull request (--continue); otherwise merge or delete the branch, or choose another one with --branch.`;
 }
 
 /** Exit 11 if publishing would be refused for that, else null. Commits of others are reported once, on their pull request. */
-export async function foreignObstacle(question: WorkQuestion, work: BranchWork): Promise<RunOutcome | null> {
-  const { settings, signal } = question;
+export async function foreignObstacle(place: PublishPlace, work: BranchWork): Promise<RunOutcome | null> {
   // With a suffix each run has its own branch.
-  if (settings.branchSuffix !== 'none') return null;
-  const place = { settings, signal, result: { changedFiles: [] }, patchFile: null };
-  return ended(place, () => lookAtBranch(question, work));
+  if (place.settings.branchSuffix !== 'none') return null;
+  return ended(place, () => lookAtBranch(place, work));
 }
 
 async function lookAtBranch(
-  question: WorkQuestion,
+  place: PublishPlace,
   { plan, base: begun, hasIssue }: BranchWork,
 ): Promise<RunOutcome | null> {
-  const { settings, github, repository, version, env, isStep } = question;
-  const upstream = repositoryNamed(github, repository);
-  const fork = settings.headRepository === null ? upstream : repositoryNamed(github, settings.headRepository);
+  const { settings, repository, upstream, fork, version, env } = place;
   const { source, title, sha256 } = plan;
   const full: RunPlan = { source, title, sha256, allow: [], protect: [] };
   const id = planId(full, repository, sha256Of);
   const branch = settings.branch ?? branchOf(full, id);
   const { default_branch, full_name } = await readRepository(upstream);
   const base = settings.base ?? begun ?? default_branch;
-  const place = pullPlace({ upstream, fork, branch }, { repository: full_name, branch: base });
-  const closed = await findClosed(place, markerOf(id), settings.reopen);
+  const pull = pullPlace({ upstream, fork, branch }, { repository: full_name, branch: base });
+  const closed = await findClosed(pull, markerOf(id), settings.reopen);
   if (closed.status === 'refused') return closed.outcome;
   const head = await findHead(fork, branch);
   if (head === null) return null;
@@ -77,18 +56,13 @@ async function lookAtBranch(
   if (baseSha === null) return null;
   const scratch = makeTemporaryFolder(env);
   try {
-    const clone = cloneFor({ ...question, upstream, fork, scratch: scratch.path }, full_name);
-    const cleanMerge = cleanMergeIn(clone, upstream);
+    const cleanMerge = cleanMergeIn(cloneFor({ ...place, scratch: scratch.path }, full_name), upstream);
     const state = await judgeBranch({ base: upstream, baseSha, head, cleanMerge });
     if (state.whose !== 'foreign') return null;
     const outcome = publishFailed('ERR_COMMITS_OF_OTHERS', foreignReason(branch, state));
     if (!hasIssue) {
       const result = { ...refusedResult(outcome, version), runId: 'none yet' };
-      const runUrl = runUrlOf(settings.githubServerUrl, env);
-      await sayOnPull(
-        { upstream, fork, settings, base, branch, result, runUrl, isStep, marker: markerOf(id) },
-        outcome,
-      );
+      await sayOnPull({ ...place, base, branch, result, marker: markerOf(id) }, outcome);
     }
     return outcome;
   } finally {
@@ -97,11 +71,7 @@ async function lookAtBranch(
 }
 
 /** Where the branch belongs, and whose work it was to have. */
-interface BranchOfWork
-  extends Pick<
-    PublishJob,
-    'upstream' | 'fork' | 'settings' | 'branch' | 'result' | 'runUrl' | 'isStep' | 'marker'
-  > {
+interface BranchOfWork extends PublishPlace, Pick<PublishJob, 'branch' | 'result' | 'marker'> {
   readonly base: string;
 }
 

@@ -5,9 +5,8 @@
 import * as z from 'zod';
 import { type CleanMerge, findHead, mergeBaseOf } from '../../adapters/github/branch.ts';
 import { Clone } from '../../adapters/github/clone.ts';
-import { getOrThrow, type OnGitHub, ownerAndName } from '../../adapters/github/request.ts';
+import { getOrThrow, type OnGitHub } from '../../adapters/github/request.ts';
 import type { Settings } from '../../config/schema.ts';
-import type { Environment } from '../../domain/environment.ts';
 import type { FollowUp } from '../../domain/github/follow-up.ts';
 import {
   type AskedIn,
@@ -19,37 +18,23 @@ import {
   planId,
   type RunPlan,
 } from '../../domain/github/publishing/identity.ts';
-import type { PublicationSoFar } from '../../domain/github/publishing/publication.ts';
 import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import type { FindKnown } from '../../domain/secrets/secret-scan.ts';
 import { sha256Of } from '../../files/hash.ts';
 import { cleanTree, mergeTrees } from '../../git/store/merge-trees.ts';
-import type { GitHub } from '../../ports/github.ts';
+import { type PublishPlace, repositoryNamed } from './place.ts';
 import type { CheckedRun } from './read-run.ts';
 
 /** Everything the steps of one publication share. */
-export interface PublishJob {
+export interface PublishJob extends PublishPlace {
   readonly run: CheckedRun;
-  /** Where the patch can still be found; null if there is none. */
-  readonly patchFile: string | null;
   /** The run's result without the secrets of this process, with recounted lines per file. */
   readonly result: RunResult;
-  readonly settings: Settings;
-  readonly token: string;
-  readonly env: Environment;
-  readonly signal: AbortSignal;
+  readonly plan: RunPlan;
+  readonly findKnown: FindKnown;
   /** An empty folder for the duration of the publication. */
   readonly scratch: string;
-  /** Length of a second, in milliseconds, in the pauses before retries. */
-  readonly secondMs?: number;
-  readonly findKnown: FindKnown;
-  readonly say: (line: string) => void;
-  /** Reports each published object; silent in a dry run, which publishes nothing. */
-  readonly sayMade: (line: string) => void;
-  /** The repository to publish to, and the one in which the branch is created. */
-  readonly upstream: OnGitHub;
-  readonly fork: OnGitHub;
   readonly branch: string;
   /** Included in the pull request, to find it again. */
   readonly marker: string;
@@ -57,15 +42,8 @@ export interface PublishJob {
   readonly askedIn: AskedIn | null;
   /** Included in the comment on that issue. */
   readonly issueMarker: string;
-  readonly plan: RunPlan;
-  /** Page of the workflow run; null outside a workflow. */
-  readonly runUrl: string | null;
-  /** A step of the action, for whose readers settings are inputs. */
-  readonly isStep: boolean;
   /** With `--fallback issue`, the patch as it was proven on the base of today. */
   readonly made: { patch: Uint8Array | null };
-  /** Updated after every step, so that everything published is reported, whatever happens later. */
-  readonly publication: PublicationSoFar;
 }
 
 /** An issue of the repository that is published to, and the marker of the comment on it. */
@@ -78,42 +56,32 @@ export interface IssueOfWork {
 export type Refused = { status: 'refused'; outcome: RunOutcome };
 
 /** The inputs of a publication. */
-export type JobParts = Omit<
-  PublishJob,
-  'upstream' | 'fork' | 'branch' | 'marker' | 'askedIn' | 'issueMarker' | 'runUrl' | 'sayMade' | 'made'
-> & {
+export interface JobParts
+  extends PublishPlace,
+    Pick<PublishJob, 'run' | 'result' | 'plan' | 'findKnown' | 'scratch'> {
   /** The issue of `--issue`; null when none was named. */
   readonly issue: IssueOfWork | null;
-  readonly repository: string;
-  readonly github: GitHub;
-};
+}
 
 /** Assembles what the steps of a publication share. */
-export function jobOf({ repository, github, issue, ...parts }: JobParts): PublishJob {
-  const { settings, publication, env, plan } = parts;
+export function jobOf({ issue, ...parts }: JobParts): PublishJob {
+  const { settings, publication, plan, repository } = parts;
   const id = planId(plan, repository, sha256Of);
-  const upstream = repositoryNamed(github, repository);
   const { followUp } = parts.result;
   const suffix = branchSuffix(settings.branchSuffix, parts.result, sha256Of);
   const branch = followUp?.branch ?? `${settings.branch ?? branchOf(plan, id)}${suffix}`;
-  Object.assign(publication, { repository, branch });
+  Object.assign(publication, { branch });
   const asked = followUp === null ? askedIn(plan, repository) : askedOn(followUp, repository, settings);
   return {
     ...parts,
-    sayMade: settings.dryRun ? () => {} : parts.say,
-    upstream,
     // A pull request that is continued has its branch in the repository itself.
-    fork:
-      followUp !== null || settings.headRepository === null
-        ? upstream
-        : repositoryNamed(github, settings.headRepository),
+    fork: followUp === null ? parts.fork : parts.upstream,
     branch,
     marker: markerOf(followUp?.marker ?? id),
     askedIn: issue?.askedIn ?? asked,
     // On a pull request that is continued the comment is one, whatever it was continued for.
     issueMarker:
       issue?.marker ?? markerOf(asked === null || followUp === null ? id : issuePlanId(asked.url, sha256Of)),
-    runUrl: runUrlOf(settings.githubServerUrl, env),
     made: { patch: null },
   };
 }
@@ -124,22 +92,11 @@ function askedOn({ pullRequest: number }: FollowUp, repository: string, settings
   return { repository, number, url, isPullRequest: true, isHere: true };
 }
 
-/** The GitHub repository that OWNER/NAME refers to. */
-export function repositoryNamed(github: GitHub, repository: string): OnGitHub {
-  return { github, ...ownerAndName(repository) };
-}
-
-/** The parts of a job that a clone needs. */
-export type CloneSource = Pick<
-  PublishJob,
-  'upstream' | 'fork' | 'settings' | 'scratch' | 'token' | 'signal' | 'env' | 'secondMs'
->;
-
 /** The clone of the repository with the branch. `repository` is the upstream's name of today, which git needs. */
-export function cloneFor(job: CloneSource, repository: string): Clone {
-  const { upstream, fork, settings, scratch: folder } = job;
+export function cloneFor(place: PublishPlace & Pick<PublishJob, 'scratch'>, repository: string): Clone {
+  const { upstream, fork, settings, scratch: folder } = place;
   const name = fork === upstream ? repository : `${fork.owner}/${fork.repo}`;
-  return new Clone({ ...job, folder, url: `${settings.githubServerUrl}/${name}.git` });
+  return new Clone({ ...place, folder, url: `${settings.githubServerUrl}/${name}.git` });
 }
 
 /** Merges in the clone, for the commits of a branch that may be merges of its base. */
@@ -149,15 +106,6 @@ export function cleanMergeIn(clone: Clone, upstream: OnGitHub): CleanMerge {
     if (!(await clone.fetch([before, ours, theirs]))) return null;
     return cleanTree(await mergeTrees(clone.gitDir, { before, ours, theirs }, clone.network));
   };
-}
-
-/** Page of the workflow run that this process belongs to; null outside a workflow. */
-export function runUrlOf(
-  server: string,
-  { GITHUB_REPOSITORY, GITHUB_RUN_ID }: PublishJob['env'],
-): string | null {
-  if (!/^[\w.-]+\/[\w.-]+$/.test(GITHUB_REPOSITORY ?? '') || !/^\d+$/.test(GITHUB_RUN_ID ?? '')) return null;
-  return `${server}/${GITHUB_REPOSITORY}/actions/runs/${GITHUB_RUN_ID}`;
 }
 
 /** The commit that a run is published on. */

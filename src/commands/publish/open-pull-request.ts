@@ -18,10 +18,9 @@ import { listed } from '../../domain/text/words.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import { sha256Of } from '../../files/hash.ts';
 import { pullRequestText } from '../../texts/pull-request.ts';
-import { fixFor, refusalSentence } from './ended.ts';
-import type { PublishJob } from './job.ts';
-import { type Base, pullPlace } from './job.ts';
+import { type Base, type PublishJob, pullPlace } from './job.ts';
 import type { Change } from './rebuild-run.ts';
+import { fixFor, refusalSentence } from './refusals.ts';
 
 /** Earlier findings: reasons for a draft, and a pull request to reopen. */
 export interface ReviewFacts {

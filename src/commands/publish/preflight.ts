@@ -8,26 +8,26 @@ import { findHead } from '../../adapters/github/branch.ts';
 import { GitHubRefused, getOrThrow, type OnGitHub } from '../../adapters/github/request.ts';
 import type { Settings } from '../../config/schema.ts';
 import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
-import type { GitHub } from '../../ports/github.ts';
 import { type CommitSettings, rulesAhead } from './branch-rules.ts';
-import { fixFor, refusalSentence } from './ended.ts';
-import { readRepository, repositoryNamed } from './job.ts';
+import { readRepository } from './job.ts';
+import type { PublishPlace } from './place.ts';
+import { fixFor, refusalSentence } from './refusals.ts';
 
-/** What to check before a run that is to be published. */
-export interface PreflightInput {
-  /** Uses the token that will publish. */
-  readonly github: GitHub;
-  /** OWNER/NAME. */
-  readonly repository: string;
+/** What is asked about the repository, with the token that will publish. */
+export interface PreflightPlace extends Pick<PublishPlace, 'repository' | 'upstream' | 'fork'> {
   readonly settings: CommitSettings & Pick<Settings, 'base' | 'branch' | 'headRepository'>;
-  /** There is a pull request to continue: none has to be opened, and rules are asked for with its round. Default: false. */
-  readonly continues?: boolean;
 }
 
-/** Null if publishing is permitted, otherwise exit 11 with the missing permissions and the fix. Leaves nothing visible. */
-export async function preflightPublishing(input: PreflightInput): Promise<RunOutcome | null> {
+/**
+ * Null if publishing is permitted, otherwise exit 11 with the missing permissions and the fix. Leaves nothing visible. `continues`:
+ * there is a pull request to continue, so that none has to be opened, and rules are asked for with its round.
+ */
+export async function preflightPublishing(
+  place: PreflightPlace,
+  continues: boolean,
+): Promise<RunOutcome | null> {
   try {
-    return await obstacleFor(input);
+    return await obstacleFor(place, continues);
   } catch (error) {
     if (!(error instanceof GitHubRefused)) throw error;
     const fix = fixFor(error.refusal, { workflows: [] });
@@ -38,11 +38,11 @@ export async function preflightPublishing(input: PreflightInput): Promise<RunOut
   }
 }
 
-async function obstacleFor(input: PreflightInput): Promise<RunOutcome | null> {
-  const { github, repository, settings, continues = false } = input;
-  const upstream = repositoryNamed(github, repository);
+async function obstacleFor(
+  { repository, upstream, fork, settings }: PreflightPlace,
+  continues: boolean,
+): Promise<RunOutcome | null> {
   const head = settings.headRepository ?? repository;
-  const fork = repositoryNamed(github, head);
   const { defaultBranch, closed } = await stateOf(upstream, repository);
   const shut = closed ?? (head === repository ? null : (await stateOf(fork, head)).closed);
   if (shut !== null) return shut;

@@ -3,15 +3,9 @@
  * the repository. Every step finds what an earlier publication of the same plan has made.
  */
 
-import type { Settings } from '../../config/schema.ts';
-import type { Environment } from '../../domain/environment.ts';
 import { askedIn } from '../../domain/github/publishing/identity.ts';
 import { publishable } from '../../domain/github/publishing/policy.ts';
-import {
-  conclude,
-  nothingPublished,
-  type PublicationSoFar,
-} from '../../domain/github/publishing/publication.ts';
+import { conclude, type PublicationSoFar } from '../../domain/github/publishing/publication.ts';
 import { noChange, publishFailed, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { RunResult } from '../../domain/run/result.ts';
 import { type Redact, redactedJson, redactedStrings } from '../../domain/secrets/redact.ts';
@@ -23,42 +17,30 @@ import { writeDocument } from '../../files/replace-file.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
 import { findClosed, settleStale } from './closing.ts';
 import { commitRun } from './commit-run.ts';
-import { ended, openFor } from './ended.ts';
 import { commentOnIssue, labelIssue, readIssueOfWork } from './issue/issue-of-work.ts';
 import { explainedOnIssue } from './issue/wrong-inputs.ts';
 import { cloneFor, jobOf, type PublishJob, pullPlace, readBase } from './job.ts';
 import { draftOpenFirst, openForReview } from './open-pull-request.ts';
+import { ended, openPlace, type PlaceGiven } from './place.ts';
 import { checkPolicy, withoutExcluded } from './policy-check.ts';
 import { type CheckedRun, readRun } from './read-run.ts';
 import { rebuildRun } from './rebuild-run.ts';
+import { workflowsAmong } from './refusals.ts';
 
 /** Which run to publish, where to, and as whom. */
-export interface PublishRequest {
+export interface PublishRequest extends PlaceGiven {
   /** A run directory or the id of a run. */
   readonly run: string;
-  readonly settings: Settings;
-  /** OWNER/NAME. */
-  readonly repository: string;
-  readonly token: string;
-  readonly version: string;
   readonly cwd: string;
-  readonly env: Environment;
-  readonly interrupt: AbortSignal;
   readonly redact: Redact;
   /** Finds the secrets of this process, including the token. */
   readonly findKnown: FindKnown;
-  /** Length of a second, in milliseconds, in the pauses before retries. Default: 1,000. */
-  readonly secondMs?: number;
-  /** Whether this is a step of the action, for whose readers settings are inputs. */
-  readonly isStep?: boolean;
-  /** Prints one line for people. */
-  readonly say: (line: string) => void;
 }
 
 /** Everything published is reported, whatever happened later. */
 export async function publishRun(input: PublishRequest): Promise<PublicationSoFar> {
-  const { version, repository, settings } = input;
-  const publication = { ...nothingPublished(version), repository, dryRun: settings.dryRun };
+  const opened = await openPlace(input);
+  const { publication, settings } = opened;
   const read = await readRun(input.run, input);
   if (read.status === 'failed') {
     const end = usageError('ERR_RUN_UNTRUSTED', read.message);
@@ -67,42 +49,28 @@ export async function publishRun(input: PublishRequest): Promise<PublicationSoFa
     const reason = directory === null ? NO_RESULT : read.message.replaceAll(`${directory.path}/`, '');
     const refused = refusedResult({ ...end, reason }, input.version);
     const result = { ...refused, runId: directory === null ? '' : 'unknown' };
-    return explainedOnIssue({ ...input, publication, end, result });
+    return explainedOnIssue(opened, { end, result });
   }
   const run = withoutExcluded(read.run, settings);
   publication.runId = run.result.runId;
   const result = RunResult.parse(redactedStrings(recounted(run), input.redact));
-  if (run.result.plan === null) {
-    const end = endBeforePlan(result);
-    return explainedOnIssue({ ...input, publication, end, result, patchFile: run.directory.patch });
-  }
   const { plan } = run.result;
+  const work = { workflows: workflowsAmong(result.changedFiles), patchFile: run.directory.patch };
+  const place = { ...opened, work };
+  if (plan === null) return explainedOnIssue(place, { end: endBeforePlan(result), result });
   const folder = makeTemporaryFolder(input.env);
   try {
-    const { signal, github } = await openFor(input);
-    const patchFile = run.directory.patch;
-    const whole = {
-      ...input,
-      isStep: input.isStep === true,
-      run,
-      result,
-      plan,
-      patchFile,
-      github,
-      signal,
-      scratch: folder.path,
-      publication,
-    };
-    const asked = await ended(whole, () => readIssueOfWork(github, input.repository, input.settings));
+    const asked = await ended(place, () => readIssueOfWork(place));
     if ('name' in asked) return conclude(publication, asked);
     if (asked.status === 'refused') return conclude(publication, asked.outcome);
-    const job = jobOf({ ...whole, issue: asked.found });
+    const { findKnown } = input;
+    const job = jobOf({ ...place, run, result, plan, findKnown, scratch: folder.path, issue: asked.found });
     const end = await ended(job, () => publish(job));
     const unheard = await ended(job, () => commentOnIssue(job, end));
     const both = bothOf(publication, end, unheard);
     await labelIssue(job, both.exitCode === 0 ? 'done' : 'failed');
     conclude(publication, both);
-    if (input.settings.dryRun && publication.outcome === 'done') publication.reason = DRY_RUN;
+    if (settings.dryRun && publication.outcome === 'done') publication.reason = DRY_RUN;
   } finally {
     folder.remove();
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fixFor, refusalSentence } from '../../../src/commands/publish/ended.ts';
+import { fixFor, refusalSentence } from '../../../src/commands/publish/refusals.ts';
 
 const refusal = {
   route: 'POST /repos/{owner}/{repo}/git/refs',

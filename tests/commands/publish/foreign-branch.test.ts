@@ -1,8 +1,8 @@
 /** Commits of others on a plan's branch are found before anything is paid for. */
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openGitHub } from '../../../src/adapters/github/client.ts';
 import { type BranchWork, foreignObstacle } from '../../../src/commands/publish/foreign-branch.ts';
+import { openPlace } from '../../../src/commands/publish/place.ts';
 import { resolveSettings } from '../../../src/config/resolve.ts';
 import { branchOf, planId } from '../../../src/domain/github/publishing/identity.ts';
 import { sha256Of } from '../../../src/files/hash.ts';
@@ -30,19 +30,18 @@ afterEach(async () => {
 const plan = (source: BranchWork['plan']['source']) => ({ source, title: '', sha256: '' });
 const ofFile = plan({ kind: 'file', path: 'plans/weekly.md' });
 
-function obstacle(work: BranchWork, flags: Record<string, unknown> = {}) {
-  const { signal } = new AbortController();
+async function obstacle(work: BranchWork, flags: Record<string, unknown> = {}) {
+  const { signal: interrupt } = new AbortController();
   const resolved = resolveSettings({
-    flags: { 'github-server-url': server.serverUrl, ...flags },
+    flags: { 'github-server-url': server.serverUrl, 'github-api-url': server.url, ...flags },
     env: {},
     file: null,
     nearest: () => '',
   });
   if (resolved.status !== 'ok') throw new Error(JSON.stringify(resolved));
   const { settings } = resolved;
-  const github = openGitHub({ apiUrl: server.url, token, version: '0', signal });
-  const question = { github, repository: NAME, settings, token, version: '0', env: {}, signal };
-  return foreignObstacle({ ...question, isStep: false }, work);
+  const given = { repository: NAME, settings, token, version: '0', env: {}, interrupt, say: () => {} };
+  return foreignObstacle(await openPlace(given), work);
 }
 
 const branchFor = (work: BranchWork) => {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openGitHub } from '../../../src/adapters/github/client.ts';
-import { type PreflightInput, preflightPublishing } from '../../../src/commands/publish/preflight.ts';
+import { repositoryNamed } from '../../../src/commands/publish/place.ts';
+import { type PreflightPlace, preflightPublishing } from '../../../src/commands/publish/preflight.ts';
 import { type GitHub, type GitHubRepository, startGitHub } from '../../support/github-server/server.ts';
 
 const NAME = 'acme/shop';
@@ -17,7 +18,7 @@ afterEach(async () => {
   await server.close();
 });
 
-function preflight(settings: Partial<PreflightInput['settings']> = {}, repository = NAME, continues = false) {
+function preflight(settings: Partial<PreflightPlace['settings']> = {}, repository = NAME, continues = false) {
   const permissions = { contents: 'write', pull_requests: 'write' } as const;
   const token = server.addToken({ kind: 'installation', permissions });
   const { signal } = new AbortController();
@@ -26,7 +27,10 @@ function preflight(settings: Partial<PreflightInput['settings']> = {}, repositor
     ...{ base: null, branch: null, headRepository: null, commitMessage: null },
     ...{ author: null, committer: null, sign: 'auto' as const },
   };
-  return preflightPublishing({ github, repository, settings: { ...none, ...settings }, continues });
+  const upstream = repositoryNamed(github, repository);
+  const fork = repositoryNamed(github, settings.headRepository ?? repository);
+  const place = { repository, upstream, fork, settings: { ...none, ...settings } };
+  return preflightPublishing(place, continues);
 }
 
 const state = async () => [await shop.git('for-each-ref'), shop.pulls().length, shop.issues.size];

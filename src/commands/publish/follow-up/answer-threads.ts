@@ -10,8 +10,8 @@ import { GitHubRefused } from '../../../adapters/github/request.ts';
 import type { FollowUp } from '../../../domain/github/follow-up.ts';
 import { warning } from '../../../domain/warnings/warning.ts';
 import { threadAnswer } from '../../../texts/follow-up.ts';
-import { fixFor, refusalSentence } from '../ended.ts';
 import type { PublishJob } from '../job.ts';
+import { fixFor, refusalSentence } from '../refusals.ts';
 
 /** A thread that has this run's answer gets no second one. Only threads whose file was changed are resolved. */
 export async function answerThreads(job: PublishJob, followUp: FollowUp, sha: string): Promise<void> {

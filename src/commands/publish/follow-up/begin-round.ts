@@ -3,8 +3,6 @@
 import { readGitHubEvent } from '../../../adapters/github/event-file.ts';
 import { type OwnPull, readOwnPull } from '../../../adapters/github/follow-up/continued-pull.ts';
 import { addRound, readRounds } from '../../../adapters/github/follow-up/round-log.ts';
-import type { OnGitHub } from '../../../adapters/github/request.ts';
-import type { Environment } from '../../../domain/environment.ts';
 import type { GitHubEvent } from '../../../domain/github/event.ts';
 import type { FollowUp, Trigger } from '../../../domain/github/follow-up.ts';
 import {
@@ -20,16 +18,13 @@ import { isBot } from '../../../domain/github/untrusted-text.ts';
 import { noChange, publishFailed, type RunOutcome } from '../../../domain/run/outcome.ts';
 import { sentence } from '../../../domain/text/words.ts';
 import type { Clock } from '../../../ports.ts';
-import { type CommitSettings, rulesAhead } from '../branch-rules.ts';
-import { type EndingPlace, ended } from '../ended.ts';
+import { rulesAhead } from '../branch-rules.ts';
+import { ended, type PublishPlace } from '../place.ts';
 
 /** What a round is recorded from. */
 export interface RoundQuestion {
-  readonly where: OnGitHub;
   readonly event: GitHubEvent | null;
-  readonly env: Environment;
   readonly caps: RoundCaps;
-  readonly commits: CommitSettings;
   readonly now: Clock;
   /** The run that it is recorded for; null for all that follow in the workflow run. */
   readonly runId: string | null;
@@ -43,12 +38,12 @@ const TRIES = 10;
 
 /** Adds the round to the log, unless it is there, one too many, or of a branch whose rules refuse it. Throws `GitHubRefused`. */
 export async function beginRound(
-  { where, event, env, caps, commits, now, runId }: RoundQuestion,
-  pull: OwnPull,
-  trigger: Trigger,
+  { upstream: where, env, settings }: PublishPlace,
+  { event, caps, now, runId }: RoundQuestion,
+  { pull, trigger }: { readonly pull: OwnPull; readonly trigger: Trigger },
 ): Promise<RoundBegun> {
   const ahead = { branch: pull.branch, isNew: false, isMerge: trigger === 'conflict' };
-  const obstacle = await rulesAhead(where, commits, ahead);
+  const obstacle = await rulesAhead(where, settings, ahead);
   if (obstacle !== null) return { status: 'failed', outcome: obstacle };
   const job = jobOfRound(env);
   const asked: Round = {
@@ -82,18 +77,18 @@ function notRecorded(why: string): RoundBegun {
 
 /** The same for a job that runs and publishes; null if the run may spend. */
 export async function roundObstacle(
+  place: PublishPlace,
   question: Omit<RoundQuestion, 'event'>,
   { pullRequest, head, trigger }: FollowUp,
-  place: EndingPlace,
 ): Promise<RunOutcome | null> {
-  const read = await readGitHubEvent(question.env);
+  const read = await readGitHubEvent(place.env);
   const event = read.status === 'ok' ? read.event : null;
   return ended(place, async () => {
-    const pull = await readOwnPull(question.where, pullRequest);
+    const pull = await readOwnPull(place.upstream, pullRequest);
     if (typeof pull === 'string')
       return publishFailed('ERR_PULL_REQUEST_MOVED', `Pull request #${pullRequest} is no longer open.`);
     // The head may have moved since it was checked out.
-    const begun = await beginRound({ ...question, event }, { ...pull, head }, trigger);
+    const begun = await beginRound(place, { ...question, event }, { pull: { ...pull, head }, trigger });
     if (begun.status === 'recorded') return null;
     return begun.status === 'failed'
       ? begun.outcome

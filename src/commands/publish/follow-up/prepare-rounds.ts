@@ -2,28 +2,21 @@
 
 import type { OwnPull } from '../../../adapters/github/follow-up/continued-pull.ts';
 import { putComment } from '../../../adapters/github/issues.ts';
-import type { Settings } from '../../../config/schema.ts';
 import type { Trigger } from '../../../domain/github/follow-up.ts';
 import { issuePlanId, markerOf } from '../../../domain/github/publishing/identity.ts';
 import { escaped } from '../../../domain/github/publishing/markdown.ts';
-import type { PublicationSoFar } from '../../../domain/github/publishing/publication.ts';
 import { roundWords } from '../../../domain/github/rounds.ts';
 import { done, noChange, publishFailed, type RunOutcome } from '../../../domain/run/outcome.ts';
 import { warning } from '../../../domain/warnings/warning.ts';
 import { sha256Of } from '../../../files/hash.ts';
 import { shortComment } from '../../../texts/short-comment.ts';
-import { type EndingPlace, ended } from '../ended.ts';
+import { ended, type PublishPlace } from '../place.ts';
 import { beginRound, type RoundBegun, type RoundQuestion } from './begin-round.ts';
 
-/** The pull requests to continue, and where to report. */
-export interface RoundsJob extends Omit<RoundQuestion, 'caps' | 'commits' | 'runId'> {
+/** The pull requests to continue. */
+export interface RoundsWanted extends Pick<RoundQuestion, 'event' | 'now'> {
   readonly pulls: readonly OwnPull[];
   readonly trigger: Trigger;
-  readonly settings: Settings;
-  readonly place: EndingPlace;
-  readonly runUrl: string | null;
-  readonly publication: Pick<PublicationSoFar, 'warnings' | 'comment'>;
-  readonly say: (line: string) => void;
 }
 
 /** `outcome` says why there is no round for a pull request. */
@@ -37,15 +30,19 @@ export interface RoundsPrepared {
 }
 
 /** Where nobody asked, the pull request itself says that a round begins, or that there will be none. Throws `GitHubRefused`. */
-export async function prepareRounds(job: RoundsJob): Promise<RoundsPrepared> {
-  const { pulls, trigger, settings, say } = job;
+export async function prepareRounds(
+  place: PublishPlace,
+  { pulls, trigger, event, now }: RoundsWanted,
+): Promise<RoundsPrepared> {
+  const { settings, say } = place;
+  const question = { event, now, caps: settings, runId: null };
   const ready: number[] = [];
   const words: string[] = [];
   const reasons: string[] = [];
   let failed: RunOutcome | null = null;
   let isRepeated = false;
   for (const pull of pulls) {
-    const begun = await beginRound({ ...job, caps: settings, commits: settings, runId: null }, pull, trigger);
+    const begun = await beginRound(place, question, { pull, trigger });
     if (begun.status === 'recorded') {
       const said = roundWords(begun, settings);
       ready.push(pull.number);
@@ -56,7 +53,7 @@ export async function prepareRounds(job: RoundsJob): Promise<RoundsPrepared> {
       reasons.push(begun.why);
       isRepeated ||= trigger === 'request' && !begun.isSpent;
     }
-    if (trigger !== 'request') await tell(job, pull, begun);
+    if (trigger !== 'request') await tell(place, { pull, trigger, begun });
   }
   const reason = reasons.join(' ');
   const outcome =
@@ -74,8 +71,11 @@ export async function prepareRounds(job: RoundsJob): Promise<RoundsPrepared> {
 export const RUN_CAN_START = 'GitHub permits the publication; the run can start.';
 
 /** A pause is not worth a comment: it passes. */
-async function tell(job: RoundsJob, pull: OwnPull, begun: RoundBegun): Promise<void> {
-  const { settings, where, place, runUrl, publication, trigger, say } = job;
+async function tell(
+  place: PublishPlace,
+  { pull, trigger, begun }: { pull: OwnPull; trigger: Trigger; begun: RoundBegun },
+): Promise<void> {
+  const { settings, upstream: where, runUrl, publication, sayMade } = place;
   if (settings.comment === 'never' || begun.status === 'failed') return;
   if (begun.status === 'refused' && !begun.isSpent) return;
   const url = `${settings.githubServerUrl}/${where.owner}/${where.repo}/pull/${pull.number}`;
@@ -100,7 +100,7 @@ async function tell(job: RoundsJob, pull: OwnPull, begun: RoundBegun): Promise<v
   const body = shortComment({ ...words, marker });
   const unheard = await ended(place, async () => {
     publication.comment = await putComment(where, { issue: pull.number, marker, body });
-    if (!settings.dryRun) say(`comment on #${pull.number} ${publication.comment.operation}`);
+    sayMade(`comment on #${pull.number} ${publication.comment.operation}`);
     return null;
   });
   if (unheard !== null) publication.warnings.push(warning('WARN_NO_COMMENT', unheard.reason));

@@ -20,8 +20,9 @@ import { done, policyViolation, publishFailed, type RunOutcome } from '../../../
 import type { RunResult } from '../../../domain/run/result.ts';
 import { withFollowUp } from '../../../texts/follow-up.ts';
 import { makeCommit } from '../commit-run.ts';
-import { cleanMergeIn, cloneFor, type PublishJob, type Refused, repositoryNamed } from '../job.ts';
+import { cleanMergeIn, cloneFor, type PublishJob, type Refused } from '../job.ts';
 import { draftFirst, keptDraft } from '../open-pull-request.ts';
+import { repositoryNamed } from '../place.ts';
 import { checkLinked, checkPolicy } from '../policy-check.ts';
 import type { CheckedPatch } from '../read-run.ts';
 import { type Change, rebuildRun } from '../rebuild-run.ts';

@@ -2,28 +2,26 @@
 
 import * as z from 'zod';
 import { putComment, putIssue, setStateLabel, type WorkState } from '../../../adapters/github/issues.ts';
-import { GitHubRefused, getOrNull, type OnGitHub } from '../../../adapters/github/request.ts';
-import type { Settings } from '../../../config/schema.ts';
+import { GitHubRefused, getOrNull } from '../../../adapters/github/request.ts';
 import { costOfRun } from '../../../domain/github/publishing/costs.ts';
-import { type AskedIn, issuePlanId, markerOf } from '../../../domain/github/publishing/identity.ts';
+import { issuePlanId, markerOf } from '../../../domain/github/publishing/identity.ts';
 import { changeTitle, plainLine } from '../../../domain/github/publishing/plain-text.ts';
-import type { PublicationSoFar } from '../../../domain/github/publishing/publication.ts';
 import { issueReference } from '../../../domain/github/reference.ts';
 import { type RunOutcome, usageError } from '../../../domain/run/outcome.ts';
 import { warning } from '../../../domain/warnings/warning.ts';
 import { sha256Of } from '../../../files/hash.ts';
-import type { GitHub } from '../../../ports/github.ts';
 import { commentText } from '../../../texts/issue-comment.ts';
-import { refusalSentence } from '../ended.ts';
-import { type IssueOfWork, type PublishJob, type Refused, repositoryNamed } from '../job.ts';
+import type { IssueOfWork, PublishJob, Refused } from '../job.ts';
+import type { PublishPlace } from '../place.ts';
+import { refusalSentence } from '../refusals.ts';
 import { forReaders } from './input-words.ts';
 
 /** Reads the issue of `--issue`. Throws `GitHubRefused` when GitHub refuses to show an issue that may exist. */
-export async function readIssueOfWork(
-  github: GitHub,
-  repository: string,
-  { issue, githubServerUrl: serverUrl }: Pick<Settings, 'issue' | 'githubServerUrl'>,
-): Promise<Refused | { status: 'ok'; found: IssueOfWork | null }> {
+export async function readIssueOfWork({
+  upstream,
+  repository,
+  settings: { issue, githubServerUrl: serverUrl },
+}: PublishPlace): Promise<Refused | { status: 'ok'; found: IssueOfWork | null }> {
   if (issue === null) return { status: 'ok', found: null };
   const refuse = (reason: string): Refused => ({
     status: 'refused',
@@ -36,7 +34,7 @@ export async function readIssueOfWork(
     return refuse(
       `${named.repository}#${number} is not an issue of ${repository}, the repository that is published to.`,
     );
-  const found = await getOrNull(repositoryNamed(github, repository), {
+  const found = await getOrNull(upstream, {
     route: 'GET /repos/{owner}/{repo}/issues/{issue_number}',
     parameters: { issue_number: number },
     schema: z.object({ html_url: z.string(), pull_request: z.unknown().optional() }),
@@ -50,18 +48,11 @@ export async function readIssueOfWork(
   return { status: 'ok', found: { askedIn, marker: markerOf(issuePlanId(url, sha256Of)) } };
 }
 
-/** What is needed to set a label of the issue. */
-export interface LabelJob {
-  readonly upstream: OnGitHub;
-  readonly askedIn: AskedIn | null;
-  readonly settings: Pick<Settings, 'triggerLabel'>;
-  readonly signal: AbortSignal;
-  readonly publication: Pick<PublicationSoFar, 'warnings'>;
-}
-
 /** Sets the label of `--trigger-label`; what GitHub refuses of that is a warning. */
-export async function labelIssue(job: LabelJob, state: WorkState): Promise<void> {
-  const { askedIn, settings, upstream, signal, publication } = job;
+export async function labelIssue(
+  { askedIn, settings, upstream, signal, publication }: PublishPlace & Pick<PublishJob, 'askedIn'>,
+  state: WorkState,
+): Promise<void> {
   if (settings.triggerLabel === null || askedIn === null || !askedIn.isHere || signal.aborted) return;
   try {
     await setStateLabel(upstream, { issue: askedIn.number, trigger: settings.triggerLabel }, state);
@@ -73,20 +64,8 @@ export async function labelIssue(job: LabelJob, state: WorkState): Promise<void>
 }
 
 /** The part of a publication that the comment needs. */
-export type CommentJob = Pick<
-  PublishJob,
-  | 'askedIn'
-  | 'issueMarker'
-  | 'patchFile'
-  | 'settings'
-  | 'upstream'
-  | 'result'
-  | 'publication'
-  | 'runUrl'
-  | 'isStep'
-  | 'sayMade'
-  | 'signal'
-> &
+export type CommentJob = PublishPlace &
+  Pick<PublishJob, 'askedIn' | 'issueMarker' | 'result'> &
   Partial<Pick<PublishJob, 'made'>>;
 
 /**
@@ -94,7 +73,8 @@ export type CommentJob = Pick<
  * repository, unless that has to give the patch (`--fallback issue`).
  */
 export async function commentOnIssue(job: CommentJob, end: RunOutcome): Promise<null> {
-  const { askedIn, settings, upstream, publication, issueMarker: marker, patchFile, sayMade } = job;
+  const { askedIn, settings, upstream, publication, issueMarker: marker, sayMade } = job;
+  const { patchFile } = job.work;
   if (settings.comment === 'never' || job.signal.aborted) return null;
   if (isToldElsewhere(job, end)) return null;
   const patch = end.errorCode === 'ERR_GITHUB_REFUSED' ? (job.made?.patch ?? null) : null;

@@ -11,11 +11,7 @@ import { withoutKeyAndTokens } from '../../../config/provider-keys.ts';
 import type { Settings } from '../../../config/schema.ts';
 import type { GitHubEvent } from '../../../domain/github/event.ts';
 import { issuePlanId, planId } from '../../../domain/github/publishing/identity.ts';
-import {
-  conclude,
-  nothingPublished,
-  type PublicationSoFar,
-} from '../../../domain/github/publishing/publication.ts';
+import { conclude } from '../../../domain/github/publishing/publication.ts';
 import { done, type RunOutcome, usageError } from '../../../domain/run/outcome.ts';
 import type { PlanSource } from '../../../domain/run/plan.ts';
 import { warning } from '../../../domain/warnings/warning.ts';
@@ -26,13 +22,13 @@ import type { CommandOutcome, HostContext } from '../../../host/context.ts';
 import { sayEnd, sayTo } from '../../../host/say.ts';
 import { shortComment } from '../../../texts/short-comment.ts';
 import type { Given } from '../../command.ts';
-import { readBudget, type SpentBudget } from '../budget.ts';
-import { ended, openFor } from '../ended.ts';
+import { readBudget, type SpentBudget } from '../costs/budget.ts';
 import { prepareRounds, RUN_CAN_START } from '../follow-up/prepare-rounds.ts';
-import { type BranchWork, foreignObstacle, type WorkQuestion } from '../foreign-branch.ts';
-import { type IssueOfWork, repositoryNamed, runUrlOf } from '../job.ts';
+import { type BranchWork, foreignObstacle } from '../foreign-branch.ts';
+import type { IssueOfWork } from '../job.ts';
+import { ended, openPlace, type PublishPlace } from '../place.ts';
 import { preflightPublishing } from '../preflight.ts';
-import { MAX_SAID, type PublishInputs, readPublishInputs } from '../start.ts';
+import { MAX_SAID, readPublishInputs } from '../start.ts';
 import { type CommentJob, commentOnIssue, labelIssue, readIssueOfWork } from './issue-of-work.ts';
 
 /** Starts `patchsmith prepare` with the given flags and variables. */
@@ -41,31 +37,25 @@ export async function startPrepare(context: HostContext, given: Given): Promise<
   if (inputs.status === 'refused') return inputs;
   context.hide(inputs.token);
   const say = sayTo(context, MAX_SAID);
-  const publication = nothingPublished(context.version);
-  const outcome = await prepare(context, inputs, { publication, say });
+  const place = await openPlace({ ...context, ...inputs, env: withoutKeyAndTokens(context.env), say });
+  const { publication } = place;
+  const outcome = await prepare(context, place);
   conclude(publication, outcome);
   context.onPublication?.(publication);
   for (const warning of publication.warnings) say(`warning: ${warning}`);
   return sayEnd(context, outcome);
 }
 
-async function prepare(
-  context: HostContext,
-  { settings, repository, token }: PublishInputs & { status: 'ok' },
-  { publication, say }: { publication: PublicationSoFar; say: (line: string) => void },
-): Promise<RunOutcome> {
-  const { version, interrupt } = context;
-  const env = withoutKeyAndTokens(context.env);
-  const { github, signal } = await openFor({ ...context, settings, token, version, env, interrupt, say });
-  const place = { settings, signal, result: { changedFiles: [] }, patchFile: null };
-  const read = await ended(place, () => readIssueOfWork(github, repository, settings));
+async function prepare(context: HostContext, place: PublishPlace): Promise<RunOutcome> {
+  const { settings, upstream, publication, version, runUrl } = place;
+  const { now } = context;
+  const read = await ended(place, () => readIssueOfWork(place));
   if ('name' in read) return read;
   if (read.status === 'refused') return read.outcome;
-  const where = repositoryNamed(github, repository);
-  const asked = await ended(place, () => pullsAskedFor(context, where, settings));
+  const asked = await ended(place, () => pullsAskedFor(context, upstream, settings));
   if ('name' in asked) return asked;
   const isAnswer = settings.publishAs !== 'pull-request';
-  const budget = await ended(place, () => readBudget(where, settings, context.now()));
+  const budget = await ended(place, () => readBudget(upstream, settings, now()));
   if ('name' in budget) return budget;
   const used = budget.whyNot(read.found && issuePlanId(read.found.askedIn.url, sha256Of));
   const asks = asked.status === 'found' ? asked.pulls : null;
@@ -78,24 +68,18 @@ async function prepare(
       ? asked.outcome
       : spent !== null || settings.dryRun || pulls?.length === 0 || isAnswer
         ? spent
-        : await preflightPublishing({ github, repository, settings, continues: pulls !== null });
-  const runUrl = runUrlOf(settings.githubServerUrl, env);
+        : await preflightPublishing(place, pulls !== null);
   const rounds =
     permitted !== null || asked.status !== 'found'
       ? null
-      : await ended(place, () => {
-          const job = { ...asked, pulls: pulls ?? [], where, env, now: context.now };
-          return prepareRounds({ ...job, settings, place, runUrl, publication, say });
-        });
+      : await ended(place, () => prepareRounds(place, { ...asked, pulls: pulls ?? [], now }));
   if (rounds !== null && 'name' in rounds) return rounds;
   if (pulls !== null) context.onContinued?.(rounds?.ready ?? []);
   if (rounds?.isRepeated) return rounds.outcome;
   const works = settings.dryRun || pulls !== null || isAnswer ? [] : worksOf(context, settings, read.found);
-  const isStep = context.isStep === true;
-  const question = { ...{ github, repository, settings, token, version, env, signal }, isStep };
   const { obstacle, ready } =
     permitted === null && (rounds?.outcome.exitCode ?? 0) === 0
-      ? await obstacleAmong({ ...question, budget }, works)
+      ? await obstacleAmong(place, budget, works)
       : { obstacle: permitted ?? rounds?.outcome ?? null, ready: [] };
   const good = rounds?.outcome ?? PERMITTED;
   const end = obstacle ?? { ...good, reason: `${good.reason} ${budget.words}`.trim() };
@@ -103,21 +87,10 @@ async function prepare(
     context.onPrepared?.(ready);
     return end;
   }
-  const { askedIn, marker } = read.found;
-  const job: CommentJob = {
-    settings,
-    signal,
-    publication,
-    askedIn,
-    result: { ...refusedResult(obstacle ?? PERMITTED, version), runId: 'none yet' },
-    upstream: where,
-    issueMarker: marker,
-    patchFile: null,
-    // An answer without the link stays the same, however often it is asked for.
-    runUrl: asked.status === 'refused' ? null : runUrl,
-    isStep,
-    sayMade: settings.dryRun ? () => {} : say,
-  };
+  const { askedIn, marker: issueMarker } = read.found;
+  const result = { ...refusedResult(obstacle ?? PERMITTED, version), runId: 'none yet' };
+  // An answer without the link stays the same, however often it is asked for.
+  const job = { ...place, askedIn, issueMarker, result, runUrl: asked.status === 'refused' ? null : runUrl };
   const unheard = await ended(place, () =>
     obstacle === null ? acknowledge(job, askedIn.number, rounds?.words ?? []) : commentOnIssue(job, obstacle),
   );
@@ -156,14 +129,15 @@ function planFiles(plan: string | null): string[] {
 
 /** The first obstacle, or all of them in one; `ready` are the plan files without one. */
 async function obstacleAmong(
-  question: WorkQuestion & { readonly budget: SpentBudget },
+  place: PublishPlace,
+  budget: SpentBudget,
   works: readonly PlannedWork[],
 ): Promise<{ obstacle: RunOutcome | null; ready: string[] }> {
   const refusals: RunOutcome[] = [];
   const ready: string[] = [];
   for (const work of works) {
-    const id = planId(work.plan, question.repository, sha256Of);
-    const obstacle = question.budget.whyNot(id) ?? (await foreignObstacle(question, work));
+    const id = planId(work.plan, place.repository, sha256Of);
+    const obstacle = budget.whyNot(id) ?? (await foreignObstacle(place, work));
     if (obstacle !== null) refusals.push(obstacle);
     else if (work.file !== null) ready.push(work.file);
   }

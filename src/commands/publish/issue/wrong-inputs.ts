@@ -7,7 +7,6 @@ import type { Problem } from '../../../domain/errors/problem.ts';
 import { askedIn } from '../../../domain/github/publishing/identity.ts';
 import {
   conclude,
-  nothingPublished,
   Publication,
   type PublicationSoFar,
 } from '../../../domain/github/publishing/publication.ts';
@@ -19,8 +18,7 @@ import { warning } from '../../../domain/warnings/warning.ts';
 import { refusedResult } from '../../../engine/finish/result.ts';
 import type { HostContext } from '../../../host/context.ts';
 import { readSettings } from '../../inputs.ts';
-import { ended, type GitHubWanted, openFor } from '../ended.ts';
-import { repositoryNamed, runUrlOf } from '../job.ts';
+import { ended, openPlace, type PublishPlace } from '../place.ts';
 import { readRun } from '../read-run.ts';
 import { commentOnIssue, labelIssue, readIssueOfWork } from './issue-of-work.ts';
 
@@ -52,17 +50,17 @@ export async function explainWrongInputs(
   if (issue === null) return null;
   const say = (line: string) => void context.stderr.write(`${oneLine(context.redact(line), 2_000)}\n`);
   const nothing = { ...refusedResult(end, context.version), runId: run === null ? 'none yet' : '' };
-  const publication = await explainedOnIssue({
+  const env = withoutKeyAndTokens(context.env);
+  const place = await openPlace({
     ...context,
     settings: { ...settings, issue },
     repository,
     token,
-    env: withoutKeyAndTokens(context.env),
-    publication: nothingPublished(context.version),
-    end,
-    result: RunResult.parse(redactedStrings(made ?? nothing, context.redact)),
+    env,
     say,
   });
+  const result = RunResult.parse(redactedStrings(made ?? nothing, context.redact));
+  const publication = await explainedOnIssue(place, { end, result });
   for (const warning of publication.warnings) say(`warning: ${warning}`);
   return Publication.parse(redactedStrings(publication, context.redact));
 }
@@ -95,46 +93,25 @@ function issueOf(result: RunResult | null, repository: string): string | null {
   return asked?.isHere === true ? String(asked.number) : null;
 }
 
-/** What is known of such a run. */
-export interface WithoutPlan extends GitHubWanted {
-  readonly repository: string;
-  readonly publication: PublicationSoFar;
-  /** How the run ended, which is how the publication ends. */
-  readonly end: RunOutcome;
-  /** Contains no secrets. */
-  readonly result: RunResult;
-  readonly patchFile?: string;
-  readonly isStep?: boolean;
-}
-
-/** Concludes the publication; what keeps the comment from being made is a warning, and does not hide the end. */
-export async function explainedOnIssue(input: WithoutPlan): Promise<PublicationSoFar> {
-  const { settings, repository, publication, result, say, env } = input;
-  let { end } = input;
+/**
+ * Concludes the publication as the run ended; what keeps the comment from being made is a warning, and does not hide the end.
+ * `result` contains no secrets.
+ */
+export async function explainedOnIssue(
+  place: PublishPlace,
+  given: { readonly end: RunOutcome; readonly result: RunResult },
+): Promise<PublicationSoFar> {
+  const { settings, publication } = place;
+  let { end } = given;
   if (settings.issue === null) return conclude(publication, end);
-  const { github, signal } = await openFor(input);
-  const patchFile = input.patchFile ?? null;
-  const place = { settings, signal, result, patchFile };
   const failed = await ended(place, async () => {
-    const read = await readIssueOfWork(github, repository, settings);
+    const read = await readIssueOfWork(place);
     if (read.status === 'refused') return read.outcome;
     if (read.found === null) return null;
-    const job = {
-      settings,
-      signal,
-      result,
-      publication,
-      upstream: repositoryNamed(github, repository),
-      askedIn: read.found.askedIn,
-      issueMarker: read.found.marker,
-      patchFile,
-      runUrl: runUrlOf(settings.githubServerUrl, env),
-      isStep: input.isStep === true,
-      sayMade: settings.dryRun ? () => {} : say,
-    };
     const { askedIn, marker } = read.found;
+    const job = { ...place, result: given.result, askedIn, issueMarker: marker };
     const there =
-      result.runId === '' && (await commentThere(job.upstream, { issue: askedIn.number, marker }));
+      given.result.runId === '' && (await commentThere(job.upstream, { issue: askedIn.number, marker }));
     if (there && numberOf(there) > numberOf(job.runUrl ?? '')) {
       end = noChange('No run began in this workflow run: a newer one works on the issue.');
       return null;

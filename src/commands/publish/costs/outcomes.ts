@@ -1,20 +1,19 @@
 /** `patchsmith outcomes`: what became of the pull requests in a repository, and what they cost. Only reads. */
 
-import { ownerAndName } from '../../adapters/github/request.ts';
-import { readCosts } from '../../adapters/github/run-costs.ts';
-import { startOfId } from '../../adapters/storage/run-directory.ts';
-import { withoutKeyAndTokens } from '../../config/provider-keys.ts';
-import type { OutcomesReport } from '../../domain/github/outcomes.ts';
-import { sumOfCosts } from '../../domain/github/publishing/costs.ts';
-import { done, type RunOutcome } from '../../domain/run/outcome.ts';
-import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
-import { columns, inertJson } from '../../domain/text/terminal.ts';
-import { pluralize } from '../../domain/text/words.ts';
-import type { HostContext } from '../../host/context.ts';
-import { sayTo } from '../../host/say.ts';
-import { handOver } from '../hand-over.ts';
-import { ended, openFor } from './ended.ts';
-import type { PublishInputs } from './start.ts';
+import { readCosts } from '../../../adapters/github/run-costs.ts';
+import { startOfId } from '../../../adapters/storage/run-directory.ts';
+import { withoutKeyAndTokens } from '../../../config/provider-keys.ts';
+import type { OutcomesReport } from '../../../domain/github/outcomes.ts';
+import { sumOfCosts } from '../../../domain/github/publishing/costs.ts';
+import { done, type RunOutcome } from '../../../domain/run/outcome.ts';
+import { type Redact, redactedJson } from '../../../domain/secrets/redact.ts';
+import { columns, inertJson } from '../../../domain/text/terminal.ts';
+import { pluralize } from '../../../domain/text/words.ts';
+import type { HostContext } from '../../../host/context.ts';
+import { sayTo } from '../../../host/say.ts';
+import { handOver } from '../../hand-over.ts';
+import { ended, openPlace } from '../place.ts';
+import type { PublishInputs } from '../start.ts';
 
 const DEFAULT_MS = 30 * 24 * 3_600_000;
 
@@ -25,17 +24,13 @@ export async function showOutcomes(
   json: boolean,
 ): Promise<RunOutcome> {
   context.hide(token);
-  const { version, redact, interrupt } = context;
+  const { version, redact } = context;
   const { since: asked } = settings;
   const now = context.now();
   const from = asked === null ? now - DEFAULT_MS : 'at' in asked ? asked.at : now - asked.agoMs;
   const env = withoutKeyAndTokens(context.env);
-  const { github, signal } = await openFor({
-    ...{ settings, token, version, env, interrupt },
-    say: sayTo(context),
-  });
-  const place = { settings, signal, result: { changedFiles: [] }, patchFile: null };
-  const read = await ended(place, () => readCosts({ github, ...ownerAndName(repository) }, from));
+  const place = await openPlace({ ...context, settings, repository, token, env, say: sayTo(context) });
+  const read = await ended(place, () => readCosts(place.upstream, from));
   if ('name' in read) return read;
   const costs = read.costs.filter(({ runId }) => (startOfId(runId) ?? from) >= from);
   const pulls = read.pulls.filter(({ createdAt }) => createdAt >= from);

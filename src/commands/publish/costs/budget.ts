@@ -1,12 +1,12 @@
 /** Whether what earlier runs have cost leaves room for another one: `--cost-per-day` and `--cost-per-plan`. */
 
-import type { OnGitHub } from '../../adapters/github/request.ts';
-import { readCosts } from '../../adapters/github/run-costs.ts';
-import { startOfId } from '../../adapters/storage/run-directory.ts';
-import type { Settings } from '../../config/schema.ts';
-import { type RunCost, sumOfCosts } from '../../domain/github/publishing/costs.ts';
-import { limitReached, type RunOutcome } from '../../domain/run/outcome.ts';
-import { pluralize } from '../../domain/text/words.ts';
+import type { OnGitHub } from '../../../adapters/github/request.ts';
+import { readCosts } from '../../../adapters/github/run-costs.ts';
+import { startOfId } from '../../../adapters/storage/run-directory.ts';
+import type { Settings } from '../../../config/schema.ts';
+import { type RunCost, sumOfCosts } from '../../../domain/github/publishing/costs.ts';
+import { limitReached, type RunOutcome } from '../../../domain/run/outcome.ts';
+import { pluralize } from '../../../domain/text/words.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
