@@ -32,7 +32,7 @@ export function findingComment(finding: ReportedFinding, marker: string, isProte
 }
 
 /** What bots that read the source of comments take for a command to them, such as `/approve`. */
-const COMMAND = /^\s*\/[a-z]/im;
+const COMMAND = /^[ \t]*\/[a-z]/im;
 
 /** Quoted where such a line stands in code. */
 function unheard(markdown: string): string {

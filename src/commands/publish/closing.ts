@@ -13,7 +13,7 @@ import type { Settings } from '../../config/schema.ts';
 import { code } from '../../domain/github/publishing/markdown.ts';
 import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import { sentence } from '../../domain/text/words.ts';
-import { shortComment } from '../../texts/short-comment.ts';
+import { shortComment } from '../../texts/issue-comment.ts';
 import {
   type Base,
   cleanMergeIn,

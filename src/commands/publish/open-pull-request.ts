@@ -39,12 +39,7 @@ export async function openForReview(
 ): Promise<RunOutcome> {
   const { branch, publication, settings, sayMade } = job;
   const { upstream, wanted } = pullPlace(job, base);
-  const drafts = draftReasons({
-    ...facts,
-    setting: settings.draft,
-    verification: verificationOf(job.result),
-    wasDenied: job.result.deniedCount > 0,
-  });
+  const drafts = draftsOf(job, facts);
   const there =
     (await findPullRequest(upstream, wanted)) ?? (facts.closed && (await reopen(job, facts.closed)));
   const isDraft = there === null ? drafts.length > 0 : await keptDraft(job, there, drafts);
@@ -80,6 +75,15 @@ export async function openForReview(
 
   await withMetadata(job, upstream, pull);
   return done(`Pull request #${number} ${operation}: ${url}`);
+}
+
+/** Why its pull request should be a draft. */
+export function draftsOf(
+  { settings, result }: PublishJob,
+  facts: Pick<ReviewFacts, 'unfinished' | 'protectedPaths'>,
+): string[] {
+  const verification = verificationOf(result);
+  return draftReasons({ ...facts, setting: settings.draft, verification, wasDenied: result.deniedCount > 0 });
 }
 
 /** Open again, or null where GitHub does not permit it: then another one is opened. */

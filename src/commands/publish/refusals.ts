@@ -23,7 +23,7 @@ export function explainRefusal(refusal: GitHubRefusal, work: RefusedWork): RunOu
 
 /** `GitHub refused to open the pull request (403): Resource not accessible by integration.` */
 export function refusalSentence({ route, status, message, requestId }: GitHubRefusal): string {
-  const what = WHAT[route] ?? `answer ${route}`;
+  const what = WHAT[route] ?? wordsFor(route);
   const id = requestId === null ? '' : `, request ${requestId}`;
   const said = message
     .replace(/ - https?:\/\/\S+$/, '')
@@ -35,6 +35,12 @@ export function refusalSentence({ route, status, message, requestId }: GitHubRef
     : `GitHub refused to ${what} (${status}${id}): ${said}`;
 }
 
+/** `GET /repos/{owner}/{repo}/milestones` shows milestones. */
+function wordsFor(route: string): string {
+  const [, noun] = /^GET .*\/([a-z-]+)(?:\/\{\w+\})?$/.exec(route) ?? [];
+  return noun === undefined ? `answer ${route}` : `show ${noun.replaceAll('-', ' ')}`;
+}
+
 const WHAT: Readonly<Record<string, string>> = {
   'GET /user': 'say whose token this is',
   'GET /repos/{owner}/{repo}': 'show the repository',
@@ -42,7 +48,6 @@ const WHAT: Readonly<Record<string, string>> = {
   'git fetch': 'show its commits to git',
   'git push': 'take the branch that git pushed',
   'GET /repos/{owner}/{repo}/compare/{basehead}': 'compare the branch with its base',
-  'GET /repos/{owner}/{repo}/pulls': 'list pull requests',
   'POST /repos/{owner}/{repo}/git/blobs': 'store a file',
   'POST /repos/{owner}/{repo}/git/commits': 'make the commit',
   'POST /repos/{owner}/{repo}/git/refs': 'create the branch',
@@ -57,16 +62,8 @@ const WHAT: Readonly<Record<string, string>> = {
   'POST /repos/{owner}/{repo}/pulls/{pull_number}/comments': 'comment at lines of the pull request',
   'POST /repos/{owner}/{repo}/check-runs': 'make the check run',
   'PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}': 'add to the check run',
-  'GET /repos/{owner}/{repo}/milestones': 'list milestones',
-  'GET /repos/{owner}/{repo}/milestones/{milestone_number}': 'show the milestone',
-  'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews': 'list reviews',
   'POST /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers': 'ask for reviews',
-  'GET /repos/{owner}/{repo}/issues': 'list issues',
-  'GET /repos/{owner}/{repo}/issues/comments': 'list the comments of the repository',
   'POST /repos/{owner}/{repo}/issues': 'open an issue with the patch',
-  'GET /repos/{owner}/{repo}/issues/{issue_number}/comments': 'list the comments of the issue',
-  'GET /repos/{owner}/{repo}/issues/{issue_number}': 'show the issue',
-  'GET /repos/{owner}/{repo}/issues/{issue_number}/labels': 'list the labels of the issue',
   'DELETE /repos/{owner}/{repo}/issues/{issue_number}/labels/{name}': 'take a label from the issue',
   'DELETE /repos/{owner}/{repo}/git/refs/{ref}': 'delete the branch',
   'POST /repos/{owner}/{repo}/issues/{issue_number}/comments': 'comment on the issue',

@@ -9,7 +9,7 @@ import { roundWords } from '../../../domain/github/rounds.ts';
 import { done, noChange, publishFailed, type RunOutcome } from '../../../domain/run/outcome.ts';
 import { warning } from '../../../domain/warnings/warning.ts';
 import { sha256Of } from '../../../files/hash.ts';
-import { shortComment } from '../../../texts/short-comment.ts';
+import { shortComment } from '../../../texts/issue-comment.ts';
 import { ended, type PublishPlace } from '../place.ts';
 import { beginRound, type RoundBegun, type RoundQuestion } from './begin-round.ts';
 

@@ -15,13 +15,12 @@ import { findPulls, updatePullRequest } from '../../../adapters/github/pull-requ
 import type { FollowUp } from '../../../domain/github/follow-up.ts';
 import { originOfCommit } from '../../../domain/github/publishing/commit-message.ts';
 import { requestOf } from '../../../domain/github/publishing/identity.ts';
-import { draftReasons, verificationOf } from '../../../domain/github/publishing/policy.ts';
 import { done, policyViolation, publishFailed, type RunOutcome } from '../../../domain/run/outcome.ts';
 import type { RunResult } from '../../../domain/run/result.ts';
 import { withFollowUp } from '../../../texts/follow-up.ts';
 import { makeCommit } from '../commit-run.ts';
 import { cleanMergeIn, cloneFor, type PublishJob, type Refused } from '../job.ts';
-import { draftFirst, keptDraft } from '../open-pull-request.ts';
+import { draftFirst, draftsOf, keptDraft } from '../open-pull-request.ts';
 import { repositoryNamed } from '../place.ts';
 import { checkLinked, checkPolicy } from '../policy-check.ts';
 import type { CheckedPatch } from '../read-run.ts';
@@ -185,23 +184,17 @@ async function tellOnPull(
   { followUp, unfinished }: FollowUpToPublish,
   { protectedPaths }: { protectedPaths: readonly string[] },
 ): Promise<RunOutcome> {
-  const { publication, result, settings, upstream, sayMade } = job;
+  const { publication, result, upstream, sayMade } = job;
   const { number, url, branch, head: headSha } = pull;
-  const draftReason = draftReasons({
-    unfinished,
-    protectedPaths,
-    setting: settings.draft,
-    verification: verificationOf(result),
-    wasDenied: result.deniedCount > 0,
-  });
+  const reasons = draftsOf(job, { unfinished, protectedPaths });
   const operation = publication.commit?.operation === 'none' ? 'none' : 'updated';
   const tell = (draft: boolean) => {
-    publication.pullRequest = { number, url, operation, branch, headSha, draft, draftReasons: draftReason };
+    publication.pullRequest = { number, url, operation, branch, headSha, draft, draftReasons: reasons };
   };
   tell(pull.draft);
   const body = withFollowUp(pull.body, { result, followUp, sha: headSha });
   if (body !== pull.body) await updatePullRequest(upstream, pull, { title: pull.title, body });
-  tell(await keptDraft(job, pull, draftReason));
+  tell(await keptDraft(job, pull, reasons));
   sayMade(`pull request #${number} updated: ${url}`);
   await answerThreads(job, followUp, headSha);
   return done(`Pull request #${number} is continued: ${url}`);

@@ -20,7 +20,7 @@ import { refusedResult } from '../../../engine/finish/result.ts';
 import { sha256Of } from '../../../files/hash.ts';
 import type { CommandOutcome, HostContext } from '../../../host/context.ts';
 import { sayEnd, sayTo } from '../../../host/say.ts';
-import { shortComment } from '../../../texts/short-comment.ts';
+import { shortComment } from '../../../texts/issue-comment.ts';
 import type { Given } from '../../command.ts';
 import { readBudget, type SpentBudget } from '../costs/budget.ts';
 import { prepareRounds, RUN_CAN_START } from '../follow-up/prepare-rounds.ts';
