@@ -6,7 +6,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type Failed, failed } from '../../domain/failed.ts';
 import type { OfferedTools } from '../../domain/mcp/chosen-tools.ts';
 import { asSeen } from '../../domain/mcp/foreign-text.ts';
-import { CallAnswer, ResourceContents } from '../../domain/mcp/result-text.ts';
+import { CallAnswer } from '../../domain/mcp/result-text.ts';
 import { shortened } from '../../domain/text/shorten.ts';
 import { timeoutSignal } from '../../files/time-limit.ts';
 import { type ConnectOptions, inTime, isStatus, ServerLine } from './server-line.ts';
@@ -20,7 +20,6 @@ export interface ServerConnection extends OfferedTools {
     input: Readonly<Record<string, unknown>>,
     limits: CallLimits,
   ): Promise<CallEnd<CallAnswer>>;
-  read(uri: string, limits: CallLimits): Promise<CallEnd<ResourceContents>>;
   /** Ends a server that was started here until the next call, which starts it again. Never rejects. */
   rest(): Promise<void>;
   /** Ends the server, if it was started here. Never rejects. */
@@ -62,7 +61,6 @@ export async function connectServer(
     return {
       status: 'ok',
       tools,
-      hasResources: client.getServerCapabilities()?.resources !== undefined,
       version: shortened(asSeen(`${name} ${own}`).trim(), 100),
       call: (tool, input, limits) =>
         ending(limits, (given) =>
@@ -71,10 +69,6 @@ export async function connectServer(
             CallAnswer,
             given,
           ),
-        ),
-      read: (uri, limits) =>
-        ending(limits, (given) =>
-          line.request({ method: 'resources/read', params: { uri } }, ResourceContents, given),
         ),
       rest: () => line.rest(),
       close: () => line.close(),

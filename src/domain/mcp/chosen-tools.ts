@@ -13,7 +13,6 @@ export interface OfferedTools {
     /** The server says that it changes nothing. */
     readonly isReadOnly: boolean;
   }[];
-  readonly hasResources: boolean;
 }
 
 /** A tool of the model with its texts, clean and bounded. */
@@ -37,12 +36,9 @@ export interface ChoiceRules {
   readonly isSchema: (schema: Readonly<Record<string, unknown>>) => boolean;
 }
 
-/** The name of the tool that reads resources, beside the server's own. */
-const READER = 'read_resource';
-
-/** A resource is only ever read where a tool has named it, so a server without tools has no reader. */
+/** Which of the offered tools the model gets. */
 export function chosenTools(
-  { tools: offered, hasResources }: OfferedTools,
+  { tools: offered }: OfferedTools,
   { server, tools: { allow, deny }, isReadOnly, isSchema }: ChoiceRules,
 ): ToolsChosen {
   const notes: string[] = [];
@@ -78,25 +74,10 @@ export function chosenTools(
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined)
     return { status: 'failed', message: `two of its tools would have the name ${twice}` };
-  const missing = [...(allow ?? []), ...deny].filter(
-    (name) => name !== READER && !offered.some((tool) => tool.name === name),
-  );
+  const missing = [...(allow ?? []), ...deny].filter((name) => !offered.some((tool) => tool.name === name));
   for (const name of missing) notes.push(`it has no tool ${JSON.stringify(name)}, which its list names`);
-  const reader = toolNameOf(server, READER);
-  if (hasResources && chosen.length > 0 && isWanted(READER) && reader !== null && !names.includes(reader))
-    chosen.push({ name: reader, server, tool: null, ...READER_TEXT });
   return { status: 'ok', tools: chosen.sort((a, b) => (a.name < b.name ? -1 : 1)), notes };
 }
-
-const READER_TEXT = {
-  description: 'Reads a resource of this server by a URI that its tools have named.',
-  inputSchema: {
-    type: 'object',
-    properties: { uri: { type: 'string' } },
-    required: ['uri'],
-    additionalProperties: false,
-  },
-};
 
 /** Most characters that the tools of all servers together may take to describe: every request of a run begins with them. */
 export const MAX_DEFINITIONS = 200_000;

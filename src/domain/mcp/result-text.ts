@@ -10,13 +10,15 @@ import { asSeen } from './foreign-text.ts';
 
 const Embedded = z.object({ uri: z.string(), mimeType: z.string().optional() });
 
+const Contents = z.union([Embedded.extend({ text: z.string() }), Embedded.extend({ blob: z.string() })]);
+
 /** A part of an answer. Fields that are not needed here are skipped. */
 const Part = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), text: z.string() }),
   z.object({ type: z.enum(['image', 'audio']), data: z.string(), mimeType: z.string() }),
   z.object({
     type: z.literal('resource'),
-    resource: z.union([Embedded.extend({ text: z.string() }), Embedded.extend({ blob: z.string() })]),
+    resource: Contents,
   }),
   Embedded.extend({ type: z.literal('resource_link'), name: z.string().optional() }),
 ]);
@@ -29,26 +31,20 @@ export const CallAnswer = z.object({
 });
 export type CallAnswer = z.infer<typeof CallAnswer>;
 
-/** The contents of a resource. */
-export const ResourceContents = z.object({
-  contents: z.array(z.union([Embedded.extend({ text: z.string() }), Embedded.extend({ blob: z.string() })])),
-});
-export type ResourceContents = z.infer<typeof ResourceContents>;
-
 /** What an answer says, and the images in it that a model may take. */
 export interface ShownAnswer {
   readonly text: string;
   readonly images: readonly FoundImage[];
 }
 
-/** Content other than text is named with its size; `reads` is the tool that reads resources, if there is one. */
-export function shownAnswer({ content, structuredContent }: CallAnswer, reads: string | null): ShownAnswer {
+/** Content other than text is named with its size, and a linked resource with its address. */
+export function shownAnswer({ content, structuredContent }: CallAnswer): ShownAnswer {
   const images: FoundImage[] = [];
   const texts = content.map((given) => {
     const { data: part } = Part.safeParse(given);
     // A server may send any number, and each that is looked at takes time and room.
     const image = images.length < MAX_IMAGES ? imageOfPart(part) : null;
-    if (image === null) return textOfPart(part, reads);
+    if (image === null) return textOfPart(part);
     images.push(image);
     return `[${describeImage(image)}]`;
   });
@@ -81,12 +77,7 @@ const MOST_BASE64 = Math.ceil(MAX_IMAGE_BYTES / 3) * 4;
 /** Most levels of lists and objects in data. */
 const MAX_LEVELS = 100;
 
-/** The text of a resource. */
-export function textOfContents({ contents }: ResourceContents): string {
-  return contents.map(embedded).join('\n\n');
-}
-
-function textOfPart(part: SomePart, reads: string | null): string {
+function textOfPart(part: SomePart): string {
   switch (part?.type) {
     case 'text':
       return asSeen(part.text);
@@ -95,16 +86,14 @@ function textOfPart(part: SomePart, reads: string | null): string {
       return `[${part.type} of ${bytesOf(part.data)}, ${named(part.mimeType)}: not shown]`;
     case 'resource':
       return embedded(part.resource);
-    case 'resource_link': {
-      const how = reads === null ? '' : `; ${reads} reads it`;
-      return `[resource ${named(part.uri)}${part.mimeType === undefined ? '' : `, ${named(part.mimeType)}`}${how}]`;
-    }
+    case 'resource_link':
+      return `[resource ${named(part.uri)}${part.mimeType === undefined ? '' : `, ${named(part.mimeType)}`}]`;
     case undefined:
       return '[a part of an unknown kind: not shown]';
   }
 }
 
-function embedded(resource: ResourceContents['contents'][number]): string {
+function embedded(resource: z.infer<typeof Contents>): string {
   const what = `resource ${named(resource.uri)}`;
   if ('text' in resource) return `[${what}]\n${asSeen(resource.text)}`;
   const { blob, mimeType = 'no type' } = resource;

@@ -7,8 +7,8 @@ export const ServerTool = z.strictObject({
   /** By which the model calls it. */
   name: z.string(),
   server: z.string(),
-  /** The server's own name of it; null for the tool that reads the server's resources. */
-  tool: z.string().nullable(),
+  /** The server's own name of it. */
+  tool: z.string(),
 });
 export type ServerTool = z.infer<typeof ServerTool>;
 

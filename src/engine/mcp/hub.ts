@@ -66,39 +66,24 @@ export function useOf({ name, entry, isContained, chosen, state, unreached }: Hu
 interface AskedTool {
   readonly input: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
-  /** The tool that reads resources of this server, or null. */
-  readonly reader: string | null;
 }
 
 /** Carries out one call of a tool of the server; `hub` is undefined if the run no longer has such a server. */
 export async function ask(hub: Hub | undefined, tool: ServerTool, asked: AskedTool): Promise<ServerReply> {
-  const { shownAnswer, textOfContents } = await import('../../domain/mcp/result-text.ts');
+  const { shownAnswer } = await import('../../domain/mcp/result-text.ts');
   if (hub === undefined || hub.state.status !== 'connected')
     return { status: 'failed', reason: 'server', text: goneText(tool.server, hub?.state) };
   const { connection } = hub.state;
-  const { input, signal, reader } = asked;
+  const { input, signal } = asked;
   const limits = { timeoutMs: hub.entry.callMs, signal };
-  if (tool.tool !== null) {
-    const end = await connection.call(tool.tool, input, limits);
-    if (end.status !== 'answered') return failedReply(hub, end);
-    hub.unreached = null;
-    const { text, images } = shownAnswer(end.answer, reader);
-    const said = `${fromServer(hub.name)}\n${text}`;
-    return end.answer.isError === true
-      ? { status: 'failed', reason: 'server', text: said }
-      : { status: 'ok', text: said, images };
-  }
-  const { uri } = input;
-  if (typeof uri !== 'string')
-    return {
-      status: 'failed',
-      reason: 'invalid_input',
-      text: `Invalid input for ${tool.name}: uri: expected a text`,
-    };
-  const end = await connection.read(uri, limits);
+  const end = await connection.call(tool.tool, input, limits);
   if (end.status !== 'answered') return failedReply(hub, end);
   hub.unreached = null;
-  return { status: 'ok', text: `${fromServer(hub.name)}\n${textOfContents(end.answer)}` };
+  const { text, images } = shownAnswer(end.answer);
+  const said = `${fromServer(hub.name)}\n${text}`;
+  return end.answer.isError === true
+    ? { status: 'failed', reason: 'server', text: said }
+    : { status: 'ok', text: said, images };
 }
 
 const UNKNOWN_EXTENT = 'How much it did is unknown.';

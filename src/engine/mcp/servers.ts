@@ -126,8 +126,7 @@ function opened(hubs: readonly Hub[], recorded: readonly ServerTool[] | null): O
   const tools = recorded ?? offered.map(({ name, server, tool }) => ({ name, server, tool }));
   const bind = (tool: ServerTool, text?: ChosenTool) => {
     const hub = hubs.find(({ name }) => name === tool.server);
-    const reader = hub?.chosen.find((other) => other.tool === null)?.name ?? null;
-    return serverTool(tool, (_, input, signal) => ask(hub, tool, { input, signal, reader }), text);
+    return serverTool(tool, (_, input, signal) => ask(hub, tool, { input, signal }), text);
   };
   return {
     status: 'ok',

@@ -12,7 +12,7 @@ test('images of an answer are shown where they are images, whatever the server c
       { type: 'audio', data, mimeType: 'audio/wav' },
     ],
   };
-  const { images, text } = shownAnswer(answer, null);
+  const { images, text } = shownAnswer(answer);
   expect(images).toEqual([
     { mediaType: 'image/png', width: 40, height: 30, bytes: new Uint8Array(pngImage(40, 30)) },
   ]);
@@ -29,10 +29,10 @@ test('images are looked at up to the number and the size that a conversation tak
     const data = Buffer.concat([pngImage(40, 30), Buffer.alloc(bytes)]).toString('base64');
     return { type: 'image', data, mimeType: 'image/png' };
   };
-  const many = shownAnswer({ content: Array.from({ length: 50 }, () => image(2)) }, null);
+  const many = shownAnswer({ content: Array.from({ length: 50 }, () => image(2)) });
   expect(many.images).toHaveLength(20);
   expect(many.text.match(/image\/png: not shown/g)).toHaveLength(30);
-  const large = shownAnswer({ content: [image(6_000_000)] }, null);
+  const large = shownAnswer({ content: [image(6_000_000)] });
   expect(large).toEqual({
     images: [],
     text: expect.stringMatching(/^\[image of 6,000,\d+ bytes, image\/png: not shown\]$/),
