@@ -13,7 +13,6 @@ describe('the inputs', () => {
     expect(new Set(names).size).toBe(names.length);
     expect(settings.filter((flag) => !names.includes(flag))).toEqual([
       'message',
-      'copy-ignored',
       'older-than',
       'since',
       'by',

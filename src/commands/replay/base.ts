@@ -1,18 +1,10 @@
 /** What a replay starts from: the base of the run, and ignored files of the caller's checkout, which no run stores. */
 
-import { realpathSync } from 'node:fs';
-import { relative, resolve } from 'node:path';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import { copyBase, missingOfBase } from '../../adapters/workspace/kept/base-copy.ts';
 import { copyIgnored, ignoredAndMissing } from '../../adapters/workspace/kept/copy-ignored.ts';
-import {
-  absolutePath,
-  isWithin,
-  parseRepoPath,
-  quotedName,
-  type RepoPath,
-} from '../../domain/changes/path.ts';
+import { absolutePath, parseRepoPath, quotedName } from '../../domain/changes/path.ts';
 import type { BaseRevision, RunStarted } from '../../domain/run/events.ts';
 import { listed } from '../../domain/text/words.ts';
 import type { Session } from '../../engine/session.ts';
@@ -69,53 +61,24 @@ function whyIncomplete(
   return `The base of the run is incomplete: ${root} does not have ${listed(missing.map(quotedName), 5)} as of then (${commit}). A file that was large and uncommitted can be stored as it was (git hash-object -w PATH); what was committed can be fetched (git fetch origin${full}). A run with --keep-base needs none.`;
 }
 
-/** Paths relative to the root of the caller's checkout; both lists are empty if there is none. */
-export interface BroughtFiles {
-  readonly copied: readonly string[];
-  /** Entries at its top that the base ignores and the copy does not have. */
-  readonly lacked: readonly string[];
-}
-
-/** Copies what `--copy-ignored` names, or all ignored folders at the top, from the checkout of the current folder into the copy of the base. */
+/**
+ * Copies the ignored folders at the top of the checkout of the current folder into the copy of the base, and returns their names; there
+ * are none without a checkout. What cannot be copied, such as a link, is left out.
+ */
 export async function bringIgnored(
   { input, interrupt }: Pick<Session, 'input' | 'interrupt'>,
   copy: string,
-): Promise<({ status: 'ok' } & BroughtFiles) | { status: 'failed'; message: string }> {
-  const { env, settings } = input;
-  const asked = settings.copyIgnored;
-  const cwd = placeOfReplay({ input });
-  const found = await findCheckout(cwd, env);
-  if (found.status === 'failed') {
-    return asked.length === 0
-      ? { status: 'ok', copied: [], lacked: [] }
-      : { status: 'failed', message: `--copy-ignored ${asked[0]}: ${found.message}` };
-  }
+): Promise<string[]> {
+  const found = await findCheckout(placeOfReplay({ input }), input.env);
+  if (found.status === 'failed') return [];
   const { root } = found.checkout;
-  const copied: RepoPath[] = [];
-  for (const text of asked) {
-    const failed = (why: string) =>
-      ({ status: 'failed', message: `--copy-ignored ${text}: ${why}` }) as const;
-    const place = resolve(realpathSync(cwd), text);
-    if (!isWithin(place, root)) return failed(`it leads out of the checkout ${root}.`);
-    const parsed = parseRepoPath(relative(root, place));
-    if (!parsed.ok) return failed(parsed.message);
-    const { path } = parsed;
-    if (path === '') return failed('it is the checkout itself; name what it ignores.');
-    const other = copied.find((known) => isWithin(path, known) || isWithin(known, path));
-    if (other !== undefined) return failed(`${other} is given too.`);
-    const why = await copyIgnored({ from: root, copy, path, signal: interrupt });
-    if (why !== null) return failed(`${JSON.stringify(path)} ${why}`);
-    copied.push(path);
+  const copied: string[] = [];
+  for (const name of await ignoredAndMissing(root, copy)) {
+    const look = lookAt(root, name);
+    const parsed = parseRepoPath(name);
+    if (!parsed.ok || look.status !== 'seen' || look.stat.kind !== 'folder') continue;
+    const why = await copyIgnored({ from: root, copy, path: parsed.path, signal: interrupt });
+    if (why === null) copied.push(name);
   }
-  const missing = await ignoredAndMissing(root, copy);
-  if (asked.length > 0) return { status: 'ok', copied, lacked: missing };
-  // What cannot be copied, such as a link, is lacking.
-  for (const path of missing) {
-    const look = lookAt(root, path);
-    if (look.status !== 'seen' || look.stat.kind !== 'folder') continue;
-    const parsed = parseRepoPath(path);
-    if (parsed.ok && (await copyIgnored({ from: root, copy, path: parsed.path, signal: interrupt })) === null)
-      copied.push(parsed.path);
-  }
-  return { status: 'ok', copied, lacked: missing.filter((path) => !copied.some((one) => one === path)) };
+  return copied;
 }

@@ -21,7 +21,7 @@ import type { Admitted, Located, OpenedRun, RunSpec, Settled } from '../../engin
 import type { Session } from '../../engine/session.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import type { Workspace } from '../../ports/workspace.ts';
-import { type BroughtFiles, bringIgnored, copyBaseOf } from './base.ts';
+import { bringIgnored, copyBaseOf } from './base.ts';
 import { ReplayTracker, replayWorkspace } from './tracker.ts';
 import { judgeReplay, whyNotReplayable } from './verdict.ts';
 
@@ -46,7 +46,8 @@ interface Replay extends ReplayPlaces {
   readonly directory: RunDirectory;
   readonly checkout: Checkout;
   readonly events: RunEvents;
-  readonly ignored: BroughtFiles;
+  /** The ignored folders that were copied. */
+  readonly ignored: readonly string[];
 }
 
 async function locate(session: Session, places: ReplayPlaces): Promise<Located | Stopped> {
@@ -62,7 +63,6 @@ async function locate(session: Session, places: ReplayPlaces): Promise<Located |
   const missing = await copyBaseOf(session, { run, start: events[0], folder, objectsGitDir });
   if (missing !== null) return stopped(usageError('ERR_NOT_REPLAYABLE', missing));
   const ignored = await bringIgnored(session, folder);
-  if (ignored.status === 'failed') return stopped(usageError('ERR_NOT_REPLAYABLE', ignored.message));
   const found = await findCheckout(folder, NO_USER);
   if (found.status === 'failed') return stopped(usageError('ERR_NO_CHECKOUT', found.message));
   const replay = { ...places, session, directory, checkout: found.checkout, events, ignored };
@@ -131,7 +131,7 @@ async function admit(replay: Replay): Promise<Admitted | Stopped> {
       resumption: () => tracker.resumption(),
       sinks: [tracker],
       judge: (decided, patch) =>
-        judgeReplay(decided, patch, { run, events, tracker, signal: session.interrupt, ignored, folder }),
+        judgeReplay(decided, patch, { run, events, tracker, signal: session.interrupt, ignored }),
     };
   }
 }

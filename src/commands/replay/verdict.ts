@@ -3,15 +3,13 @@
 import { isAbsolute, normalize } from 'node:path';
 import { readResult } from '../../adapters/storage/read-result.ts';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
-import { type Divergence, describeDivergence } from '../../domain/journal/divergence.ts';
+import { describeDivergence } from '../../domain/journal/divergence.ts';
 import type { RunEvent, RunEvents } from '../../domain/run/events.ts';
 import { done, type RunOutcome, verifyFailed } from '../../domain/run/outcome.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import { listed, pluralize } from '../../domain/text/words.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
-import { lookAt } from '../../files/tree-view.ts';
 import type { ProvenPatch } from '../../ports/workspace.ts';
-import type { BroughtFiles } from './base.ts';
 import type { ReplayTracker } from './tracker.ts';
 
 /** The facts that decide the verdict on a replay. */
@@ -20,16 +18,15 @@ interface ReplayedRun {
   readonly events: readonly RunEvent[];
   readonly tracker: ReplayTracker;
   readonly signal: AbortSignal;
-  readonly ignored: BroughtFiles;
-  /** The copy of the base. */
-  readonly folder: string;
+  /** The ignored folders that were copied. */
+  readonly ignored: readonly string[];
 }
 
 /** A replay succeeds when it makes the recorded patch, whatever the run's outcome was. Other output is only mentioned. */
 export function judgeReplay(
   decided: RunOutcome,
   patch: ProvenPatch | null,
-  { run, events, tracker, signal, ignored, folder }: ReplayedRun,
+  { run, events, tracker, signal, ignored }: ReplayedRun,
 ): RunOutcome {
   if (signal.aborted || decided.name === 'publish_failed') return decided;
   const [first, ...more] = tracker.divergences();
@@ -37,14 +34,11 @@ export function judgeReplay(
   const others = more.length > 0 ? `, and in ${pluralize(more.length, 'more event')}` : '';
   const differs = first ? ` The output differs at ${describeDivergence(first)}${others}.` : '';
   if (!same)
-    return verifyFailed(
-      'ERR_REPLAY_OTHER_PATCH',
-      `The patch is not that of ${run.patch}.${differs}${first ? lackedBy(first, { ignored, folder }) : ''}`,
-    );
+    return verifyFailed('ERR_REPLAY_OTHER_PATCH', `The patch is not that of ${run.patch}.${differs}`);
   const bytes = patch?.bytes.length ?? 0;
   if (first) return done(`The patch is identical (${pluralize(bytes, 'byte')}).${differs}`);
-  const { copied } = ignored;
-  const having = copied.length > 0 ? ` Ignored files were those of this checkout: ${listed(copied, 5)}.` : '';
+  const having =
+    ignored.length > 0 ? ` Ignored files were those of this checkout: ${listed(ignored, 5)}.` : '';
   return done(
     `${pluralize(events.length, 'event')} replayed to the same patch, byte for byte (${pluralize(bytes, 'byte')}).${having}`,
   );
@@ -55,21 +49,6 @@ function isPatch(path: string, bytes: Uint8Array | null): boolean {
   const read = readRegularFile(path, bytes?.length ?? 0);
   return read.status === 'ok' ? bytes !== null && read.bytes.equals(bytes) : read.missing && bytes === null;
 }
-
-/** Where a missing ignored file shows: in what commands and tools did and said. A sentence with a leading space, or empty. */
-function lackedBy(
-  { event, at }: Divergence,
-  { ignored, folder }: Pick<ReplayedRun, 'ignored' | 'folder'>,
-): string {
-  // Setup may have made some of them.
-  const lacked = ignored.lacked.filter((name) => lookAt(folder, name).status === 'absent');
-  const shows = /^(?:run\.started|change\.recorded|tool\.completed|verify\.completed)/.test(event);
-  if (lacked.length === 0 || !shows || at.startsWith('base')) return '';
-  return ` The copy of the base lacks what this checkout ignores: ${listed(lacked, MAX_NAMED)}. Pass what commands need of it with --copy-ignored.`;
-}
-
-/** Most projects have one or two. */
-const MAX_NAMED = 5;
 
 /** Null when the recorded run can be replayed. */
 export function whyNotReplayable(run: RunDirectory, events: RunEvents): string | null {

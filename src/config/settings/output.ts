@@ -2,8 +2,7 @@
 
 import { SPENDING_GROUPS } from '../../domain/runs/spending.ts';
 import { age, since, size } from '../values/amounts.ts';
-import { texts } from '../values/lists.ts';
-import { choice, path, pathEntry, yesOrNo } from '../values/text.ts';
+import { choice, path, yesOrNo } from '../values/text.ts';
 import { setting } from './setting.ts';
 
 const OUTPUTS = ['patch', 'json', 'jsonl', 'none'] as const;
@@ -28,11 +27,8 @@ export const OUTPUT_SETTINGS = {
 };
 
 // biome-ignore format: one setting reads best as one row
-/** The settings under the headings Replay and Old runs. */
+/** The settings under the heading Old runs. */
 export const OLD_RUN_SETTINGS = {
-  copyIgnored: setting(() => texts(pathEntry()), [], {
-    flag: 'copy-ignored', value: 'PATH', repeatable: true, group: 'Replay', file: 'refused',
-    help: 'Ignored file or folder of this checkout to copy into the replay as it is now, such as node_modules', defaultHelp: 'the ignored folders at its top' }),
   olderThanMs: setting(age, null, {
     flag: 'older-than', value: 'AGE', group: 'Old runs', file: 'refused',
     help: 'Remove finished runs that were last written to longer ago than this, such as 14d, 36h' }),

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import {
   makeRepository,
   type Repository,
@@ -55,21 +55,11 @@ function replayIn(cwd: string, { runDir }: FinishedRun, ...args: string[]) {
 }
 
 describe('a run whose tests need an ignored node_modules', () => {
-  test('is proven with it, which is there by default; only what is named is there with a flag', async () => {
-    const repository = await project();
-    const recorded = await fixed(repository);
-    expect(recorded.result.outcome, recorded.stderr).toBe('done');
-    expect((await replayIn(repository.root, recorded)).lastLine).toMatch(PROVEN);
-    writeFileSync(join(repository.root, '.env'), '');
-    const end = await replayIn(repository.root, recorded, '--copy-ignored', '.env');
-    expect([end.exitCode, end.lastLine]).toEqual([0, expect.stringContaining('The output differs at event')]);
-  });
-
-  test.each(['required', 'off'])('is proven with --copy-ignored and --sandbox %s', async (sandbox) => {
+  test.each(['required', 'off'])('is proven with it and --sandbox %s', async (sandbox) => {
     const repository = await project();
     const recorded = await fixed(repository);
     const again = join(temporaryFolder(), 'again');
-    const args = ['--copy-ignored', 'node_modules', '--sandbox', sandbox, '--run-dir', again];
+    const args = ['--sandbox', sandbox, '--run-dir', again];
     const end = await replayIn(repository.root, recorded, ...args);
     expect(end.lastLine, end.stderr).toMatch(PROVEN);
     expect(end.lastLine).toMatch(/ Ignored files were those of this checkout: node_modules\.$/);
@@ -98,62 +88,9 @@ test('what is copied never gets into the patch, nor back into the checkout', asy
   const recorded = await fixed(repository);
   writeFileSync(join(repository.root, 'node_modules/adding/more.js'), 'of today\n');
   writeFileSync(join(repository.root, 'node_modules/.cache'), 'mine\n');
-  const end = await replayIn(repository.root, recorded, '--copy-ignored', './node_modules/');
+  const end = await replayIn(repository.root, recorded);
   expect(end.lastLine, end.stderr).toMatch(PROVEN);
   expect(readFileSync(join(repository.root, 'node_modules/.cache'), 'utf8')).toBe('mine\n');
-});
-
-/** Since the run, links have come into the checkout, and one of its base has become a folder. */
-async function withLinks() {
-  const repository = await project({ 'vendor/node_modules/kept.js': '', 'real/kept.txt': '' });
-  symlinkSync('real', join(repository.root, 'inside'));
-  await repository.git('add', 'inside');
-  await repository.git('commit', '--quiet', '--message', 'A link');
-  const recorded = await scriptedRun({ repository, turns: [{ text: 'Done.' }] });
-  await repository.git('rm', '--quiet', 'inside');
-  repository.write('inside/node_modules/a.js', '');
-  const elsewhere = temporaryFolder();
-  mkdirSync(join(elsewhere, 'node_modules'));
-  symlinkSync(elsewhere, join(repository.root, 'outside'));
-  symlinkSync('/etc/hostname', join(repository.root, '.env'));
-  repository.write('notes.txt', 'mine\n');
-  return { repository, recorded };
-}
-
-describe('--copy-ignored refuses', () => {
-  let made: ReturnType<typeof withLinks>;
-  beforeAll(async () => {
-    made = withLinks();
-    await made;
-  });
-
-  test.each([
-    ['sum.js', /is tracked in the base of the run$/],
-    ['vendor', /is tracked in the base of the run$/],
-    ['notes.txt', /is not ignored in the base of the run$/],
-    ['../elsewhere', /leads out of the checkout/],
-    ['/etc', /leads out of the checkout/],
-    ['.', /is the checkout itself/],
-    ['.git', /git's own folder/],
-    ['packages/a/.git/hooks', /git's own folder/],
-    ['.env', /is a link; links are not followed$/],
-    ['outside/node_modules', /or behind a link$/],
-    ['inside/node_modules', /has no place in the base of the run/],
-    ['missing', /is not in /],
-  ])('%s', async (path, why) => {
-    const { repository, recorded } = await made;
-    const end = await replayIn(repository.root, recorded, '--copy-ignored', path);
-    expect(end.exitCode, end.stderr).toBe(2);
-    expect(end.lastLine).toContain(`--copy-ignored ${path}: `);
-    expect(end.lastLine.replace(/\.$/, '')).toMatch(why);
-  });
-
-  test('any path outside a checkout', async () => {
-    const { recorded } = await made;
-    const end = await replayIn(temporaryFolder(), recorded, '--copy-ignored', 'node_modules');
-    expect(end.exitCode).toBe(2);
-    expect(end.lastLine).toMatch(/ is in no checkout of the repository\. The run worked in /);
-  });
 });
 
 test('links in a copied folder stay links, and git dirs are left out', async () => {
@@ -177,7 +114,7 @@ test('links in a copied folder stay links, and git dirs are left out', async () 
   symlinkSync('adding/index.js', join(repository.root, 'node_modules/in'));
   mkdirSync(join(repository.root, 'node_modules/adding/.git/hooks'), { recursive: true });
   const again = join(temporaryFolder(), 'again');
-  await replayIn(repository.root, recorded, '--copy-ignored', 'node_modules', '--run-dir', again);
+  await replayIn(repository.root, recorded, '--run-dir', again);
   const said = readFileSync(join(again, 'events.jsonl'), 'utf8');
   expect(said).toContain(secret);
   expect(said).toContain('wrong sum');
