@@ -1,7 +1,7 @@
 /** Which model does the work, how it is reached, and how long its conversation may get. */
 
 import { DEFAULT_PROVIDER, defaultProvider, PROVIDERS } from '../../adapters/providers/registry.ts';
-import { COMPACTIONS, DEFAULT_COMPACT_AT, LEAST_MAX_MESSAGES } from '../../domain/compaction/compaction.ts';
+import { COMPACTIONS, DEFAULT_COMPACT_AT } from '../../domain/compaction/compaction.ts';
 import {
   DEFAULT_OUTAGE_WAIT_MS,
   DEFAULT_RATE_LIMIT_WAIT_MS,
@@ -62,10 +62,6 @@ export const MODEL_SETTINGS = {
     flag: 'compact-at', value: 'N', group: 'Model', file: 'set',
     help: 'Shorten it once the last request and its answer have this many tokens, cached ones included',
     defaultHelp: `${DEFAULT_COMPACT_AT}, or 60% of a smaller window` }),
-  maxMessages: setting(() => wholeNumber(LEAST_MAX_MESSAGES), null, {
-    flag: 'max-messages', value: 'N', group: 'Model', file: 'set',
-    help: `Maximum number of messages in a request, at least ${LEAST_MAX_MESSAGES}: beyond that, the oldest rounds are dropped without a summary`,
-    defaultHelp: 'no limit' }),
   idleTimeoutMs: setting(duration, 120_000, {
     flag: 'idle-timeout', value: 'TIME', group: 'Model', file: 'set',
     help: 'How long the model may be silent, before or during its answer, until the request is retried' }),

@@ -10,8 +10,8 @@ export const ContextCompacted = z.strictObject({
   type: z.literal('context.compacted'),
   /** `summarize`: the model's summary; `server`: the API's block; `cut`: messages were dropped unread. */
   how: z.enum(['summarize', 'server', 'cut']),
-  /** `tokens`: `--compact-at` was reached; `messages`: there were more than `--max-messages`; `window`: it no longer fitted into the model's. */
-  why: z.enum(['tokens', 'messages', 'window']),
+  /** `tokens`: `--compact-at` was reached; `window`: it no longer fitted into the model's. */
+  why: z.enum(['tokens', 'window']),
   /** The size of the conversation, as last counted by the provider. */
   tokens: z.int().nonnegative(),
   /** Index of the first message that was kept. */
@@ -78,16 +78,11 @@ export const COMPACTIONS = ['none', 'summarize', 'server'] as const;
 /** Tokens of the conversation from which on it is compacted. */
 export const DEFAULT_COMPACT_AT = 80_000;
 
-/** The smallest `--max-messages`: the task, what is always kept, and one more. */
-export const LEAST_MAX_MESSAGES = KEPT_MESSAGES + 2;
-
 /** The settings of a run, recorded with it. */
 export const CompactionSettings = z.strictObject({
   strategy: z.enum(COMPACTIONS),
   /** Tokens, as the provider counts the last request and its answer, cached ones included. */
   at: z.int().positive(),
-  /** Most messages of a request; null is no limit. */
-  maxMessages: z.int().positive().nullable(),
 });
 export type CompactionSettings = z.infer<typeof CompactionSettings>;
 

@@ -38,15 +38,10 @@ export function dueCompaction(
     const cut = cutKeepingAtMost(conversation, Math.floor(length / 2));
     return cut === null ? null : { how: 'cut', why: 'window', cut };
   }
-  const { strategy, maxMessages } = settings;
-  if (strategy !== 'none' && isOver(conversationTokens(spending), settings, state)) {
-    const cut = cutKeepingAtLeast(conversation, KEPT_MESSAGES);
-    if (cut !== null) return { how: strategy, why: 'tokens', cut };
-  }
-  if (maxMessages === null || length <= maxMessages) return null;
-  // Half of them, so that the next cut is far away: each one costs the cache.
-  const cut = cutKeepingAtMost(conversation, Math.max(KEPT_MESSAGES, Math.floor(maxMessages / 2)));
-  return cut === null ? null : { how: 'cut', why: 'messages', cut };
+  const { strategy } = settings;
+  if (strategy === 'none' || !isOver(conversationTokens(spending), settings, state)) return null;
+  const cut = cutKeepingAtLeast(conversation, KEPT_MESSAGES);
+  return cut === null ? null : { how: strategy, why: 'tokens', cut };
 }
 
 /** Whether something can be dropped when the window is full. */

@@ -153,7 +153,7 @@ function partOfSettings(
   { recorded }: OpenServers,
 ) {
   const { settings, providers, ownTools = [] } = input;
-  const { provider, model, price, compaction, compactAt, maxMessages } = settings;
+  const { provider, model, price, compaction, compactAt } = settings;
   const { acceptSecrets, verifyIn, includeForeign, ifNoChanges, ifDenied } = settings;
   const { maxToolOutput: maxOutputChars, webFetch } = settings;
   const { commandTimeoutMs, maxCommandTimeoutMs, verifyTimeoutMs, flakyReruns, verifyAll } = settings;
@@ -171,7 +171,7 @@ function partOfSettings(
     },
     // The price that was given, or the provider's own; null leaves it to the table.
     price: mainPrice(price, settings) ?? providerNamed(provider, providers)?.priceOf?.(model) ?? null,
-    compaction: { strategy: compaction, at: compactAt ?? defaultCompactAt(windowOf(model)), maxMessages },
+    compaction: { strategy: compaction, at: compactAt ?? defaultCompactAt(windowOf(model)) },
     fallback: fallbackOf(settings, providers),
     review: reviewOf(settings, providers),
   } satisfies Partial<RunStarted>;

@@ -8,7 +8,7 @@ import type { RunState } from '../../../src/domain/run/state.ts';
 import { stopReason } from '../../../src/domain/run/stop-reason.ts';
 import { call, completed, limits, stateAfter, turn } from '../../support/runs/events.ts';
 
-const settings: CompactionSettings = { strategy: 'summarize', at: 10_000, maxMessages: null };
+const settings: CompactionSettings = { strategy: 'summarize', at: 10_000 };
 const summary = (state: RunState): RunAction => {
   const due = dueCompaction(state, state.compaction);
   if (due === null) throw new Error('Nothing is due.');
@@ -101,29 +101,6 @@ describe('a compaction', () => {
       text: 'last',
     };
     expect(due(play([...rounds(6, 10_000), reached]))).toBeNull();
-  });
-});
-
-describe('more messages than --max-messages', () => {
-  test('are cut to half of them in whole rounds, whatever the strategy', () => {
-    const many = (count: number) => play(rounds(count, 100), { strategy: 'none', maxMessages: 20 });
-    expect(due(many(9))).toBeNull();
-    const state = many(10);
-    expect(state.conversation.messages).toHaveLength(21);
-    expect(due(state)).toEqual({ how: 'cut', why: 'messages', cut: 11 });
-    const cut = play(
-      [
-        ...rounds(10, 100),
-        { type: 'context.compacted', how: 'cut', why: 'messages', tokens: 100, cut: 11, text: 'cut' },
-      ],
-      { maxMessages: 20 },
-    );
-    expect(cut.conversation.messages).toHaveLength(11);
-    expect(due(cut)).toBeNull();
-  });
-
-  test('leave the last six', () => {
-    expect(due(play(rounds(4, 100), { strategy: 'none', maxMessages: 8 }))).toMatchObject({ cut: 3 });
   });
 });
 

@@ -23,7 +23,7 @@ const FOUND: Readonly<Record<string, string>> = {
   ...{ allow: 'a*.txt', protect: 'kept/**', 'accept-secrets': 'keys/**', 'verify-in': 'worktree' },
   ...{ 'web-fetch': 'docs.example.com', model: 'claude-sonnet-5-5', 'fallback-model': 'claude-haiku-5-5' },
   ...{ 'review-model': 'claude-opus-5-5', effort: 'low', provider: 'anthropic', compaction: 'summarize' },
-  ...{ 'compact-at': '40007', 'max-messages': '91', 'max-output-tokens': '9001', 'max-iterations': '71' },
+  ...{ 'compact-at': '40007', 'max-output-tokens': '9001', 'max-iterations': '71' },
   ...{ 'max-total-tokens': '900007', 'max-cost-usd': '7.25', 'max-changed-files': '73', 'fix-rounds': '6' },
   ...{ 'max-changed-size': '1000003', 'max-changed-file-size': '100003', 'max-tool-output': '30011' },
   ...{ 'allow-domain': 'registry.example.com', 'allow-private': 'nexus.example:4873', deadline: '1007' },

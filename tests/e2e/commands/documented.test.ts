@@ -188,7 +188,6 @@ const OWN: Readonly<Record<string, string>> = {
   ...{
     attempts: '3',
     model: 'claude-opus-5-5',
-    'max-messages': '90',
     'run-dir': '/tmp/a-run',
     'no-tools': 'search',
   },

@@ -95,20 +95,6 @@ describe('a run of a hundred turns and more', () => {
     expect(replayed.stderr).toMatch(/events replayed to the same patch, byte for byte/);
   });
 
-  test('is cut to whole rounds with --max-messages, with a message', async () => {
-    const run = await longRun(['--compaction', 'none', '--max-messages', '50']);
-    expect(run.lastLine, run.stderr).toContain('done (exit 0)');
-    const refused = run.server.requests.flatMap((one) => one.refused ?? []);
-    expect(refused).toEqual([]);
-    const lengths = run.server.requests.map(({ body }) => messagesOf(body ?? {}).length);
-    expect(Math.max(...lengths)).toBe(49);
-    expectResultsSeen(run.server.requests.map(({ body }) => body ?? {}));
-    expect(compactionsIn(run).length).toBeGreaterThan(TURNS / 20);
-    expect(run.result.warnings).toEqual([
-      '[WARN_CUT_WITHOUT_SUMMARY] The conversation has more than --max-messages: 26 messages dropped without a summary; later messages will be dropped the same way.',
-    ]);
-  });
-
   test('without compaction is sent whole, to the end', async () => {
     const run = await longRun(['--compaction', 'none', '--compact-at', '2000']);
     expect(compactionsIn(run)).toEqual([]);

@@ -73,7 +73,7 @@ export const started: RunStarted = {
   },
   fallback: null,
   review: null,
-  compaction: { strategy: 'none', at: 80_000, maxMessages: null },
+  compaction: { strategy: 'none', at: 80_000 },
   ifNoChanges: 'ok',
   ifDenied: 'report',
   price: null,

@@ -20,7 +20,6 @@ import {
   line,
   note,
   truncationOf,
-  withoutDurations,
 } from './line-words.ts';
 
 /** What is known before the first event. */
@@ -47,8 +46,6 @@ export class EventLines {
   readonly #changes: string[] = [];
   /** Reports that are shown ahead of their event. */
   readonly #shown = new Set<CommandReport>();
-  /** The last lines shown for each failed command, without times. */
-  readonly #failures = new Map<string, string>();
 
   constructor({ redact, verbose, verifyBaseline, calls }: EventLinesOptions) {
     this.#redact = redact;
@@ -202,14 +199,10 @@ export class EventLines {
     return why === undefined ? [] : [{ as: 'output', text: `    why: ${oneLine(this.#redact(why), 320)}` }];
   }
 
-  /** The last lines of a failed command, unless its last failure had the same ones. */
-  #endOf({ command, output }: CommandReport): Line[] {
+  /** The last lines of a failed command. */
+  #endOf({ output }: CommandReport): Line[] {
     if (output.trim() === '') return [];
-    const end = lastLines(this.#redact(output), 20);
-    const timeless = withoutDurations(end);
-    const same = this.#failures.get(command) === timeless;
-    this.#failures.set(command, timeless);
-    return [{ as: 'output', text: same ? '    | the same output as before' : prefixed(end, '    | ') }];
+    return [{ as: 'output', text: prefixed(lastLines(this.#redact(output), 20), '    | ') }];
   }
 }
 

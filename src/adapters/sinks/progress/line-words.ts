@@ -79,14 +79,6 @@ export function lastLines(text: string, lines: number): string {
   return last.map((line) => line.trimEnd()).join('\n');
 }
 
-/** How long something took, and at what time of day, differs each time. */
-export function withoutDurations(text: string): string {
-  return text
-    .replace(/\b\d{1,2}:\d{2}:\d{2}(?:[.,]\d+)?/g, 'TIME')
-    .replace(/(?<=\bduration_ms:? )\d+(?:\.\d+)?/g, 'N')
-    .replace(/\b\d+(?:[.,]\d+)? ?(?:[mnµ]?s|secs?|seconds?|minutes?|mins?|milliseconds?)\b/g, 'N');
-}
-
 /** Such as `the conversation of 81,234 tokens was summarised: 34 messages in 1,201 tokens`. */
 export function compactionLine({ how, tokens, cut, turn }: ContextCompacted): string {
   const gone = pluralize(cut - 1, 'message');
