@@ -118,10 +118,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'replay',
     summary: 'Replay a run without a model and prove its patch (RUN: its id or run directory; default: last)',
-    examples: [
-      ['patchsmith replay RUN', 'Check that a recorded run still makes the same patch'],
-      ['patchsmith replay RUN --copy-ignored node_modules', 'The same, with what its commands need'],
-    ],
+    examples: [['patchsmith replay RUN', 'Check that a recorded run still makes the same patch']],
     operands: ['[RUN]'],
     settings: settingsOf('replay'),
     switches: {},
