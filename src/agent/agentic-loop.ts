@@ -24,7 +24,6 @@ import { compact, replacementFor } from './compact.ts';
 import type { ReviewParts } from './review.ts';
 import type { ToolExecutor } from './tool-executor.ts';
 import type { Verification } from './verification.ts';
-import { wokenBetween } from './woken-between.ts';
 
 /** What the loop drives, and what bounds it. */
 interface LoopParts {
@@ -224,4 +223,35 @@ export class AgenticLoop {
 /** The provider as the loop asks it, by the model whose turn it is. */
 function asked({ complete }: LlmProvider, isOfFallback: boolean): Pick<LlmProvider, 'complete'> {
   return { complete: (request) => complete(isOfFallback ? { ...request, isOfFallback } : request) };
+}
+
+/**
+ * Yields what `steps` yields, and null whenever it is woken in between. `onceAwake` gets what wakes it, anew each time it waits.
+ * A consumer that leaves while `steps` works does not wait for that.
+ */
+export async function* wokenBetween<Step>(
+  steps: AsyncGenerator<Step>,
+  onceAwake: (wake: () => void) => void,
+): AsyncGenerator<Step | null> {
+  let isWorking = false;
+  try {
+    for (;;) {
+      isWorking = true;
+      const next = steps.next();
+      const awake = () =>
+        new Promise<IteratorResult<Step> | null>((resolve, reject) => {
+          next.then(resolve, reject);
+          onceAwake(() => resolve(null));
+        });
+      let step = await awake();
+      for (; step === null; step = await awake()) yield null;
+      isWorking = false;
+      if (step.done) return;
+      yield step.value;
+    }
+  } finally {
+    const left = steps.return(undefined);
+    if (isWorking) left.catch(() => undefined);
+    else await left;
+  }
 }

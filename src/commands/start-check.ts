@@ -5,7 +5,7 @@ import { keyVariablesAt, providerNamed } from '../adapters/providers/registry.ts
 import { withoutKey } from '../config/provider-keys.ts';
 import { PROJECT_FILE } from '../config/resolve.ts';
 import { type Settings, settingsOf } from '../config/schema.ts';
-import { type CheckLine, CheckReport, fine, lacking, skipped } from '../domain/check-report.ts';
+import { type CheckLine, CheckReport, fine, lacking, noted, skipped } from '../domain/check-report.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import { done, type RunOutcome, usageError } from '../domain/run/outcome.ts';
 import { hasPrice, mainPrice } from '../domain/run/pricing.ts';
@@ -243,11 +243,9 @@ function priceLine({ provider, model, price }: Settings): CheckLine {
   if (entry?.isBilled === false) return fine('price', `${provider} costs nothing`);
   if (mainPrice(price, { provider, model }) !== null) return fine('price', `that of --price, for ${model}`);
   if (hasPrice(model) || entry?.priceOf?.(model)) return fine('price', `known for ${model}`);
-  return {
-    part: 'price',
-    status: 'note',
-    code: null,
-    said: `unknown for ${model}, so the cost of a run is unknown, too`,
-    fix: 'set it with --price, if the name of the model is right',
-  };
+  return noted(
+    'price',
+    `unknown for ${model}, so the cost of a run is unknown, too`,
+    'set it with --price, if the name of the model is right',
+  );
 }

@@ -47,6 +47,11 @@ export function lacking(
   return { part, status: 'failed', code, said, fix };
 }
 
+/** A line that people should know, and that ends nothing. */
+export function noted(part: CheckLine['part'], said: string, fix: string | null): CheckLine {
+  return { part, status: 'note', code: null, said, fix };
+}
+
 /** A line about something that was not checked. */
 export function skipped(part: CheckLine['part'], said: string): CheckLine {
   return { part, status: 'skipped', code: null, said, fix: null };

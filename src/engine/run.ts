@@ -7,11 +7,12 @@ import { AgenticLoop } from '../agent/agentic-loop.ts';
 import { ToolExecutor } from '../agent/tool-executor.ts';
 import { Verification } from '../agent/verification.ts';
 import { proofLine } from '../domain/report/result-lines.ts';
+import type { ModelReplaced, ModelUse } from '../domain/fallback/fallback.ts';
 import type { RunEvent } from '../domain/run/events.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunState } from '../domain/run/state.ts';
-import { eventWarning } from '../domain/warnings/event-warning.ts';
-import { warning } from '../domain/warnings/warning.ts';
+import { pluralize } from '../domain/text/words.ts';
+import { type Warning, warning } from '../domain/warnings/warning.ts';
 import { inParts, type Until } from '../files/time-limit.ts';
 import { type ActingPorts, acting } from './acting.ts';
 import { crashed } from './finish/crash.ts';
@@ -190,4 +191,35 @@ async function openSinks(session: Session, ready: Ready, stateNow: () => RunStat
     ...sinks,
     ...(await tracesOf(session, ready, stateNow)),
   ];
+}
+
+/** Null for an event that is no reason for one. `state` is that after the event; */
+function eventWarning(event: RunEvent, { models }: Pick<RunState, 'models'>): Warning | null {
+  if (event.type === 'model.replaced') return replacementWarning(event, models);
+  if (event.type === 'review.failed' && !event.again)
+    return warning('WARN_NOT_REVIEWED', `The work was not reviewed: ${event.message}`);
+  return compactionWarning(event);
+}
+
+/** The warning about a conversation that was not shortened, or was shortened without a summary; null if there is none. */
+function compactionWarning(event: RunEvent): Warning | null {
+  if (event.type === 'compaction.failed')
+    return warning(
+      'WARN_NOT_COMPACTED',
+      `The conversation could not be compacted and continues as it is: ${event.message}`,
+    );
+  if (event.type !== 'context.compacted' || event.how !== 'cut') return null;
+  return warning(
+    'WARN_CUT_WITHOUT_SUMMARY',
+    `${pluralize(event.cut - 1, 'message')} of the conversation dropped without a summary, since the model's window is full.`,
+  );
+}
+
+/** Which model continues, and why. */
+function replacementWarning({ why, reason, to }: ModelReplaced, [first]: readonly ModelUse[]): Warning {
+  const what = why === 'refusal' ? 'refused' : 'could not be reached';
+  return warning(
+    'WARN_MODEL_REPLACED',
+    `${first?.provider}/${first?.model} ${what}: ${to.provider}/${to.model} takes over in a separate conversation. ${reason}`,
+  );
 }

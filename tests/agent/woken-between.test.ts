@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { wokenBetween } from '../../src/agent/woken-between.ts';
+import { wokenBetween } from '../../src/agent/agentic-loop.ts';
 
 test('a consumer wakes up while the generator works, and misses none of its values', async () => {
   let wake = (): void => undefined;

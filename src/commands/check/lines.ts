@@ -1,7 +1,7 @@
 /** The lines of a check, from what opening the run has found. */
 
 import { stripVTControlCharacters } from 'node:util';
-import { type CheckLine, fine, lacking, skipped } from '../../domain/check-report.ts';
+import { type CheckLine, fine, lacking, noted, skipped } from '../../domain/check-report.ts';
 import { describeEndAndTime, succeeded } from '../../domain/conversation/tool.ts';
 import { installLine } from '../../domain/packages/tools.ts';
 import { missingProgram } from '../../domain/review/denial-signs.ts';
@@ -51,60 +51,25 @@ const FOUND: Readonly<Record<OpeningStage, (opened: Opened) => CheckLine[]>> = {
     const at = baseSha === null ? '' : `, ${baseBranch ?? 'detached'} @ ${baseSha.slice(0, 12)}`;
     const folder = workingDirectory ? `, working directory ${workingDirectory}` : '';
     const tree = fine('work tree', `${root ?? 'found'}${at}${folder}`);
-    return baseDirty
-      ? [
-          {
-            ...tree,
-            status: 'note',
-            said: `${tree.said}, with uncommitted changes`,
-            fix: 'commit them if the run is to be published: publish refuses a run that started with uncommitted work',
-          },
-        ]
-      : [tree];
+    return [baseDirty ? noted('work tree', `${tree.said}, with uncommitted changes`, COMMIT_FIRST) : tree];
   },
   plan: ({ hasTask, result: { plan } }) =>
     hasTask
       ? [fine('plan', plan?.title ?? 'valid')]
       : [
-          {
-            part: 'plan',
-            status: 'note',
-            code: null,
-            said: 'none given: only .patchsmith.yml and flags were checked',
-            fix: 'patchsmith check --plan FILE, or -m "TASK"',
-          },
-        ],
-  principles: ({ result: { principles } }) =>
-    principles.length > 0
-      ? [
-          fine(
-            'principles',
-            listed(
-              principles.map(({ path }) => path),
-              5,
-            ),
+          noted(
+            'plan',
+            'none given: only .patchsmith.yml and flags were checked',
+            'patchsmith check --plan FILE, or -m "TASK"',
           ),
-        ]
-      : [
-          {
-            part: 'principles',
-            status: 'note',
-            code: null,
-            said: 'none: there is no AGENTS.md or CLAUDE.md in this folder or above it in the repository',
-            fix: 'write an AGENTS.md that says how changes are made here, or ignore this',
-          },
         ],
+  principles: ({ result: { principles } }) => {
+    const paths = principles.map(({ path }) => path);
+    return [paths.length > 0 ? fine('principles', listed(paths, 5)) : NO_PRINCIPLES];
+  },
   model: () => [],
   sandbox: ({ result: { sandbox } }) => [
-    sandbox === 'none'
-      ? {
-          part: 'sandbox',
-          status: 'note',
-          code: null,
-          said: 'none: commands run as you, with your files and network',
-          fix: 'patchsmith doctor says what is missing',
-        }
-      : fine('sandbox', `commands are contained (${sandbox})`),
+    sandbox === 'none' ? NO_SANDBOX : fine('sandbox', `commands are contained (${sandbox})`),
   ],
   setup: ({ result: { setup } }) =>
     setup.length === 0
@@ -112,19 +77,32 @@ const FOUND: Readonly<Record<OpeningStage, (opened: Opened) => CheckLine[]>> = {
       : setup.filter(({ end }) => succeeded(end)).map((report) => fine('setup', ended(report))),
   verify: ({ result: { network, verifyBaseline }, willCompareFailures }) =>
     verifyBaseline === null || verifyBaseline.length === 0
-      ? [
-          {
-            part: 'verify',
-            status: 'note',
-            code: null,
-            said: 'no verify command: only the model judges its work',
-            fix: 'name one: --verify "npm test", or verify: in the plan or .patchsmith.yml',
-          },
-        ]
+      ? [NO_VERIFY]
       : verifyBaseline
           .filter(({ end }) => !wasNotRun(end))
           .map((report) => verifyLine(report, willCompareFailures, flagsIn(network))),
 };
+
+const COMMIT_FIRST =
+  'commit them if the run is to be published: publish refuses a run that started with uncommitted work';
+
+const NO_PRINCIPLES = noted(
+  'principles',
+  'none: there is no AGENTS.md or CLAUDE.md in this folder or above it in the repository',
+  'write an AGENTS.md that says how changes are made here, or ignore this',
+);
+
+const NO_SANDBOX = noted(
+  'sandbox',
+  'none: commands run as you, with your files and network',
+  'patchsmith doctor says what is missing',
+);
+
+const NO_VERIFY = noted(
+  'verify',
+  'no verify command: only the model judges its work',
+  'name one: --verify "npm test", or verify: in the plan or .patchsmith.yml',
+);
 
 /** The flags that would allow the hosts that were refused. */
 function flagsIn(network: RunResult['network']): string[] {
@@ -138,13 +116,11 @@ function verifyLine(
 ): CheckLine {
   if (succeeded(report.end)) return fine('verify', `${ended(report)}: passes before the work`);
   const { said, fix } = failureOf(report, flags);
-  return {
-    part: 'verify',
-    status: 'note',
-    code: null,
-    said: `${ended(report)}: fails before the work${said}`,
-    fix: fix ?? (willCompareFailures ? null : FINE_IF_PLANNED),
-  };
+  return noted(
+    'verify',
+    `${ended(report)}: fails before the work${said}`,
+    fix ?? (willCompareFailures ? null : FINE_IF_PLANNED),
+  );
 }
 
 const FINE_IF_PLANNED =

@@ -1,6 +1,11 @@
 /** `patchsmith resume RUN` on the command line. */
 
+import { providerNamed } from '../../adapters/providers/registry.ts';
+import { openRunDirectory } from '../../adapters/storage/find-run.ts';
+import { readStart } from '../../adapters/storage/read-journal.ts';
 import { readKey, readOtherKeys, withoutKey } from '../../config/provider-keys.ts';
+import type { Settings } from '../../config/schema.ts';
+import { type Problem, prefixedProblems } from '../../domain/errors/problem.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import type { Given, StoppedEarly } from '../command.ts';
 import { hideNamed, readServers, readSettings, readTrust } from '../inputs.ts';
@@ -21,7 +26,6 @@ export async function startResume(
   hideNamed(context, read.settings);
   const { key, notes, problems: keyless } = await readKey(context, read.settings);
   if (keyless.length > 0) {
-    const { keyMissedBy } = await import('./recorded-provider.ts');
     const problems = await keyMissedBy(context, { run: named.run, settings: read.settings });
     if (problems === null) return { status: 'refused', problems: keyless };
     if (problems.length > 0) return { status: 'refused', problems };
@@ -52,4 +56,21 @@ export async function startResume(
     acceptChanges: switches.has('accept-changes'),
     given: read.given,
   });
+}
+
+/**
+ * What to say about the key of the provider that answered the run, if it is not the chosen one: nothing if that key is there,
+ * so that `resume` says which flag to repeat. Null when it is the chosen one, or not known.
+ */
+async function keyMissedBy(
+  context: HostContext,
+  { run, settings }: { run: string; settings: Settings },
+): Promise<Problem[] | null> {
+  const found = await openRunDirectory(run, context);
+  const start = found.status === 'ok' ? await readStart(found.directory.events) : null;
+  if (start === null) return null;
+  const { provider } = start;
+  if (provider === settings.provider || providerNamed(provider) === null) return null;
+  const { problems } = await readKey(context, { provider, baseUrl: settings.baseUrl });
+  return prefixedProblems(`the run was answered by --provider ${provider}, and `, problems);
 }

@@ -5,13 +5,8 @@ export const MAX_LEVELS = 500;
 
 /** The value of the text; undefined, which JSON cannot express, if it is not JSON, or nested deeper than `MAX_LEVELS`. */
 export function jsonOrUndefined(text: string): unknown {
-  if (depthOf(text) > MAX_LEVELS) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const parsed = parseJson(text, { values: Number.POSITIVE_INFINITY });
+  return parsed.status === 'ok' ? parsed.value : undefined;
 }
 
 /** Whether no list or object in the value is nested deeper than so many levels: code that walks a value recurses once per level. */
@@ -19,26 +14,6 @@ export function isNestedWithin(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return levels > 0 && Object.values(value).every((part) => isNestedWithin(part, levels - 1));
 }
-
-/** The maximum number of open brackets, not counting those inside strings. */
-export function depthOf(json: string): number {
-  let depth = 0;
-  let deepest = 0;
-  let inString = false;
-  for (let at = 0; at < json.length; at++) {
-    const char = json[at];
-    if (inString) {
-      if (char === '\\') at++;
-      else if (char === '"') inString = false;
-    } else if (char === '"') inString = true;
-    else if (char === '{' || char === '[') deepest = Math.max(deepest, ++depth);
-    else if (char === '}' || char === ']') depth--;
-  }
-  return deepest;
-}
-
-/** Maximum nesting; code that later walks the value recurses once per level. */
-const MAX_DEPTH = 500;
 
 /** The limit for all texts together, so that many small ones cannot get around the limit for one. */
 export interface JsonBudget {
@@ -51,24 +26,35 @@ export type ParsedJson = { status: 'ok'; value: unknown } | { status: 'malformed
 
 /** Deducts what it reads from `budget`. Never throws. */
 export function parseJson(text: string, budget: JsonBudget): ParsedJson {
-  if (!isWithin(text, budget)) return { status: 'excessive' };
-  const value = jsonOrUndefined(text);
-  return value === undefined ? { status: 'malformed' } : { status: 'ok', value };
+  const { depth, values } = measured(text);
+  budget.values -= values;
+  if (depth > MAX_LEVELS || budget.values < 0) return { status: 'excessive' };
+  try {
+    return { status: 'ok', value: JSON.parse(text) };
+  } catch (error) {
+    if (error instanceof SyntaxError) return { status: 'malformed' };
+    throw error;
+  }
 }
 
-/** Counts brackets and commas outside strings, in any text. */
-function isWithin(text: string, budget: JsonBudget): boolean {
-  let depth = 0;
+/** The maximum number of open brackets, not counting those inside strings. */
+export function depthOf(json: string): number {
+  return measured(json).depth;
+}
+
+/** How deeply brackets are nested in any text, and the number of brackets, commas and strings, outside of strings. */
+function measured(text: string): { depth: number; values: number } {
+  let [open, depth, values] = [0, 0, 0];
   for (let at = 0; at < text.length; at += 1) {
     const character = text.charCodeAt(at);
     if (character === QUOTE) at = endOfString(text, at);
-    else if (character === OPEN_LIST || character === OPEN_OBJECT) depth += 1;
-    else if (character === CLOSE_LIST || character === CLOSE_OBJECT) depth -= 1;
+    else if (character === OPEN_LIST || character === OPEN_OBJECT) open += 1;
+    else if (character === CLOSE_LIST || character === CLOSE_OBJECT) open -= 1;
     else if (character !== COMMA) continue;
-    budget.values -= 1;
-    if (depth > MAX_DEPTH || budget.values < 0) return false;
+    values += 1;
+    depth = Math.max(depth, open);
   }
-  return true;
+  return { depth, values };
 }
 
 const QUOTE = 0x22;
