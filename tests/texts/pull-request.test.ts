@@ -6,7 +6,7 @@ import type { Flag } from '../../src/domain/review/flag.ts';
 import type { RunResult } from '../../src/domain/run/result.ts';
 import { type PullRequestFacts, pullRequestText } from '../../src/texts/pull-request.ts';
 import { finishedRun, report, reviewed, TWO_ATTEMPTS } from '../support/runs/finished-run.ts';
-import { randomCases } from '../support/setup/sample.ts';
+import { randomCases, sampled } from '../support/setup/sample.ts';
 import { hostileText } from '../support/text/hostile-text.ts';
 import { dangersIn, piecesOf, readableText } from '../support/text/rendered.ts';
 
@@ -271,7 +271,9 @@ describe('a pull request of a hostile run', () => {
     );
   });
 
-  test.each(['@mona ', '$', '|', '`', '#1 ', '<', '\\', 'x', 'x\n'])(
+  const FILLERS = ['@mona ', '$', '|', '`', '#1 ', '<', '\\', 'x', 'x\n'];
+
+  test.each(sampled(FILLERS, (one) => (/\w/.test(one) ? 'words' : one === '`' ? 'code' : 'signs')))(
     'stays below what GitHub takes, however much of %j there is',
     (filler) => {
       const text = filler.repeat(10_000);

@@ -56,7 +56,7 @@ async function fetchThrough(proxy: string, urls: readonly string[]): Promise<str
 test('the model reads which status a page has, or why the proxy does not lead there', async () => {
   const proxy = await startProxy();
   const statuses = ['302', '304', '400', '401', '403', '404', '429', '500', '503'];
-  const bodiless = statuses.map((status) => `${status}/empty`);
+  const bodiless = ['302/empty', '304/empty', '503/empty'];
   const at = (path: string) => `http://docs.example.test/${path}`;
   const tunnels = ['https://refused.example.test/', 'https://login.example.test/'];
   const answers = await fetchThrough(proxy, [...[...statuses, ...bodiless, '407'].map(at), ...tunnels]);

@@ -299,7 +299,11 @@ const ACCEPTED: readonly [string, (world: World) => { start: string; root?: stri
   ],
 ];
 
-test.each(ACCEPTED)('a run works in %s', async (_what, prepare) => {
+/** What is among the others: the root of a clone, of a linked worktree and of a submodule. */
+const kindOf = ([what]: (typeof ACCEPTED)[number]) =>
+  /^(?:the root|a linked worktree|a submodule)$/.test(what) ? 'a root' : what;
+
+test.each(sampled(ACCEPTED, kindOf))('a run works in %s', async (_what, prepare) => {
   const world = new World();
   const { start, root = world.root } = prepare(world);
   const run = await world.run(start);
