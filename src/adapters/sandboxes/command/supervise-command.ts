@@ -6,7 +6,7 @@ import type { ExceededLimit } from '../../../domain/conversation/tool.ts';
 import type { CommandResult, SandboxCommand } from '../../../ports.ts';
 import { DenialLines } from './denial-lines.ts';
 import { OutputCapture } from './output-capture.ts';
-import type { ResourceUsage, UsageDepth } from './usage.ts';
+import type { ResourceUsage } from './usage.ts';
 import type { ResourceWatchdog } from './watchdog.ts';
 import { withTimeout } from './with-timeout.ts';
 
@@ -17,9 +17,14 @@ export interface ContainedProcess {
   /** stdout and stderr in one stream; its bytes go where `start` directed them. */
   readonly output: Readable;
   /** What its processes currently use; null if unknown. */
-  usage(depth: UsageDepth): ResourceUsage | null;
+  usage(enough: number): ResourceUsage | null;
   /** Kills every process of the command and resolves when they are gone. */
   killAll(): Promise<void>;
+}
+
+/** No sandbox could be set up for the command; the message is that of bubblewrap or of the launcher. */
+export class SandboxFailure extends Error {
+  override readonly name = 'SandboxFailure';
 }
 
 /** How a process ended: with an exit code or by a signal. */

@@ -1,7 +1,6 @@
 /** How much the processes of a command use, according to /proc. */
 
 import { entriesOf, readText, statOf } from '../host-files.ts';
-import { filesInMemory } from './files-in-memory.ts';
 import { descendantsOf, identify, type ProcessId, processesMarked } from './process-table.ts';
 
 /** What a command's processes use of the machine at one moment. */
@@ -10,55 +9,42 @@ export interface ResourceUsage {
   readonly tasks: number;
   /** Bytes of memory that belong to them alone. */
   readonly ownBytes: number;
-  /** Bytes of files in memory (tmpfs, memfd, shared memory) that they have mapped, or all that they have if requested. */
-  readonly fileBytes: number;
-}
-
-/** How closely processes are examined. */
-export interface UsageDepth {
-  /** Above this number of processes, their usage is ignored. */
-  readonly enough: number;
-  /** Includes files in memory that are not mapped, which means reading every descriptor. */
-  readonly countsFiles: boolean;
 }
 
 /**
  * Everything in the pid namespace of `init`, however it tries to hide; null if that is gone.
  * The namespace's own /proc shows nothing else, and one listing counts a fork bomb; but only root may read it. For other
- * users, whose processes the kernel limits, and where commands see the machine's, everything descends from the init.
+ * users, whose processes the kernel limits, and where commands see the machine's, everything descends from the init. Above `enough`
+ * processes, their memory is not looked at.
  */
-export function usageInNamespace(init: ProcessId, depth: UsageDepth): ResourceUsage | null {
+export function usageInNamespace(init: ProcessId, enough: number): ResourceUsage | null {
   const folder = `/proc/${init.pid}/root/proc`;
   const isOwn = statOf(folder)?.dev !== statOf('/proc')?.dev;
   const inside = (isOwn ? entriesOf(folder) : undefined)?.flatMap(({ name }) =>
     /^\d+$/.test(name) ? [Number(name)] : [],
   );
   const pids = inside ?? descendantsOf(init);
-  const usage = sum(inside === undefined ? '/proc' : folder, pids, depth);
+  const usage = sum(inside === undefined ? '/proc' : folder, pids, enough);
   // A later process with the same number would have shown the whole machine.
   return pids.length > 0 && identify(init.pid)?.startTime === init.startTime ? usage : null;
 }
 
 /** Everything that was started with `entry` in its environment. */
-export function usageOfMarked(entry: string, depth: UsageDepth): ResourceUsage {
-  return sum('/proc', processesMarked(entry), depth);
+export function usageOfMarked(entry: string, enough: number): ResourceUsage {
+  return sum('/proc', processesMarked(entry), enough);
 }
 
-function sum(folder: string, pids: readonly number[], { enough, countsFiles }: UsageDepth): ResourceUsage {
+function sum(folder: string, pids: readonly number[], enough: number): ResourceUsage {
   // Each is at least one task, and reading the usage of thousands would take too long.
-  if (pids.length > enough) return { tasks: pids.length, ownBytes: 0, fileBytes: 0 };
+  if (pids.length > enough) return { tasks: pids.length, ownBytes: 0 };
   let tasks = 0;
   let ownKb = 0;
-  let mappedKb = 0;
   for (const pid of pids) {
     const status = statusOf(`${folder}/${pid}`);
     tasks += figureIn(status, 'Threads');
     ownKb += figureIn(status, 'RssAnon') + figureIn(status, 'VmSwap');
-    // Usually they all map the same memory.
-    mappedKb = Math.max(mappedKb, figureIn(status, 'RssShmem'));
   }
-  const held = countsFiles ? filesInMemory(folder, pids) : 0;
-  return { tasks, ownBytes: ownKb * 1024, fileBytes: Math.max(mappedKb * 1024, held) };
+  return { tasks, ownBytes: ownKb * 1024 };
 }
 
 /** A main thread that has ended no longer shows the memory that its other threads still hold. */

@@ -4,7 +4,7 @@ import { statfsSync, statSync } from 'node:fs';
 import type { ExceededLimit } from '../../../domain/conversation/tool.ts';
 import type { EnforcedLimits } from '../../../domain/run/limits.ts';
 import { readText } from '../host-files.ts';
-import type { ResourceUsage, UsageDepth } from './usage.ts';
+import type { ResourceUsage } from './usage.ts';
 
 /** One watched command. */
 export interface Watch {
@@ -15,7 +15,7 @@ export interface Watch {
 
 interface Watched {
   /** Null while nothing is known. */
-  readonly look: (depth: UsageDepth) => ResourceUsage | null;
+  readonly look: (enough: number) => ResourceUsage | null;
   readonly freeAtStart: readonly number[];
   readonly tasksAtStart: number;
   readonly giveUp: (limit: ExceededLimit) => void;
@@ -30,9 +30,8 @@ const NEGLIGIBLE_BYTES = 16 * 1024 * 1024;
 
 /**
  * For all commands of one sandbox. A command that ends before the first check costs one check of the disks. Files in memory
- * (tmpfs, memfd) belong to no process. They are looked for where the machine has enough of them to matter; and since some are
- * not to be found, such as those in flight between two processes, their growth on the machine since before the first command
- * counts as well, for all commands together. Whatever evades that still shows in the memory the machine has left.
+ * (tmpfs, memfd) belong to no process: their growth on the machine since before the first command counts for all commands
+ * together. What others free meanwhile still shows in the memory that the machine has left.
  */
 export class ResourceWatchdog {
   readonly #limits: EnforcedLimits;
@@ -77,33 +76,22 @@ export class ResourceWatchdog {
     const { limit } = this.#limits.processes;
     const now = tasksOfMachine();
     for (const { tasksAtStart, look, giveUp } of this.#watched) {
-      if (now - tasksAtStart > limit && (look({ enough: limit, countsFiles: false })?.tasks ?? 0) > limit)
-        giveUp('processes');
+      if (now - tasksAtStart > limit && (look(limit)?.tasks ?? 0) > limit) giveUp('processes');
     }
-  }
-
-  #usages(countsFiles: boolean): Used[] {
-    const enough = this.#limits.processes.limit;
-    return [...this.#watched].flatMap((watched) => {
-      const usage = watched.look({ enough, countsFiles });
-      return usage === null ? [] : [{ watched, usage }];
-    });
   }
 
   #lookAtAll(): void {
     const { processes, memoryBytes } = this.#limits;
     const { available, files } = memory();
-    const quick = this.#usages(false);
-    const usages = ownBytes(quick) + files > memoryBytes.limit ? this.#usages(true) : quick;
-    let inFiles = 0;
+    let all = Math.max(0, files - this.#filesInMemoryBefore);
     let largest: { watched: Watched; bytes: number } | null = null;
-    for (const { watched, usage } of usages) {
+    for (const watched of this.#watched) {
+      const usage = watched.look(processes.limit);
+      if (usage === null) continue;
       if (usage.tasks > processes.limit) watched.giveUp('processes');
-      const bytes = usage.ownBytes + usage.fileBytes;
-      inFiles += usage.fileBytes;
-      if (bytes >= (largest?.bytes ?? 0)) largest = { watched, bytes };
+      all += usage.ownBytes;
+      if (usage.ownBytes >= (largest?.bytes ?? 0)) largest = { watched, bytes: usage.ownBytes };
     }
-    const all = ownBytes(usages) + Math.max(inFiles, files - this.#filesInMemoryBefore);
     if (all > memoryBytes.limit || available < this.#leastMemory) largest?.watched.giveUp('memory');
     for (const [index, { place, least }] of this.#disks.entries()) {
       const free = freeBytes(place);
@@ -113,15 +101,6 @@ export class ResourceWatchdog {
       }
     }
   }
-}
-
-interface Used {
-  readonly watched: Watched;
-  readonly usage: ResourceUsage;
-}
-
-function ownBytes(usages: readonly Used[]): number {
-  return usages.reduce((sum, { usage }) => sum + usage.ownBytes, 0);
 }
 
 /** Processes and threads, from the fourth field of /proc/loadavg (`running/all`). */

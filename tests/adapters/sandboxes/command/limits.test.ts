@@ -1,7 +1,5 @@
 /** What commands can take of the machine, and what becomes of one that takes more. */
 
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { arch } from 'node:process';
@@ -83,19 +81,6 @@ describe.each(['required', 'off'] as const)('with sandbox %s', (mode) => {
     // Without a sandbox /tmp is the machine's, and most often on its disk.
     if (mode === 'required') expect((await run(`perl -e '${FILLING}'`)).end).toEqual(killedFor('memory'));
     expect((await run(memfd)).end).toEqual(killedFor('memory'));
-  });
-
-  test('files in memory count, whatever others free of theirs meanwhile', async () => {
-    const { run } = await opened();
-    for (const fill of mode === 'required' ? [holding(60), FILLING] : [holding(60)]) {
-      const others = spawn('sh', ['-c', `exec perl -e '${holding(60)}'`], {
-        stdio: ['ignore', 'pipe', 'ignore'],
-      });
-      await once(others.stdout, 'data');
-      const command = run(`perl -e '${fill}'`);
-      others.kill('SIGKILL');
-      expect((await command).end).toEqual(killedFor('memory'));
-    }
   });
 
   test('memory counts for all commands together, and the largest of them goes', async () => {
