@@ -158,8 +158,8 @@ export const CACHE_PRESETS: Readonly<Record<PackageManager, CachePreset>> = {
         variable: ['GRADLE_USER_HOME', 'caches'],
         usual: '.gradle/caches',
         hasOwnPaths: true,
-        // Gradle reads the cache itself from 6.2 on. Before 6.1, its metadata has the files' paths and must be writable.
-        left: /^(?!modules-2\/($|metadata-2\.[0-8]?\d\/))/,
+        // Gradle reads the cache itself (6.2 and later).
+        left: /^/,
       },
       {
         variable: ['GRADLE_USER_HOME', 'wrapper'],
