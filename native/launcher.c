@@ -286,7 +286,7 @@ static void check_kernel(void) {
   long abi = sys(landlock_create_ruleset, NULL, 0, 1 /* LANDLOCK_CREATE_RULESET_VERSION */);
   if (abi == -ENOSYS) fail("this kernel or container has no Landlock (landlock_create_ruleset)", abi);
   if (abi < 0) fail("Landlock is switched off or refused (landlock_create_ruleset)", abi);
-  if (abi < LEAST_ABI) fail("Landlock is older than that of Linux 6.12: it cannot scope signals. Its ABI is less than 6 by", LEAST_ABI - abi);
+  if (abi < LEAST_ABI) fail("Landlock of this kernel cannot scope signals: that takes Linux 6.12", 0);
 }
 
 /*
@@ -1245,16 +1245,15 @@ static void put_all_back(int root) {
 }
 
 /*
- * Stops processes of the command from outliving a launcher that was killed, and what they have made of a `.git` from outliving the
- * runner. Nothing of the command can reach the guard or keep it busy; `alive` is closed when the launcher is gone.
+ * Stops processes of the command, and what they have made of a `.git`, from outliving a launcher that was killed. Nothing of the
+ * command can reach the guard or keep it busy; `alive` is closed when the launcher is gone.
  */
 static void be_guard(int alive, int root) {
   char byte;
-  struct poll runner = {ORDERS, IN, 0};
   sys(setsid);
   while (sys(read, alive, &byte, 1) == -EINTR) continue;
   kill_domain(50);
-  if (wait_for(&runner, 1, 0) > 0) put_all_back(root);
+  put_all_back(root);
   sys(exit_group, 0);
 }
 
@@ -1288,8 +1287,7 @@ static int launch(char **argv, char **envp) {
 
   long guard = must(start_process(), "clone");
   if (guard == 0) {
-    for (int fd = 0; fd <= CHANNEL; fd++)
-      if (fd != ORDERS) sys(close, fd);
+    for (int fd = 0; fd <= CHANNEL; fd++) sys(close, fd);
     sys(close, alive[1]);
     be_guard(alive[0], root);
   }

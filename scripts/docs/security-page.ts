@@ -124,7 +124,7 @@ Past the sandbox:
 - **A container that refuses namespaces** (level \`landlock\`): what the table above says. Chmod can close files of the user to the
   user, or open them to other users of the container: run as a user who owns nothing else there. After each command, the way to the work
   tree and to the run directory is open again. If somebody kills launcher and guard of a command at the same moment, its processes
-  stay; if the whole container ends, what it has made of a \`.git\` file stays.
+  and what it has made of a \`.git\` file stay; the latter also if the whole container ends.
 - **\`--sandbox off\`**, and \`auto\` where no sandbox is available: a command can do whatever the user can. Set-uid programs and
   file capabilities (\`setcap\`) that root's commands leave stay. On GitHub Actions no such run starts on an outsider's code, or if a checkout
   has left git credentials.

@@ -8,8 +8,8 @@ import { orMissing } from './host-files.ts';
 
 /** SHA-256 of what that script makes. */
 const HASHES: Readonly<Record<FilteredArch, string>> = {
-  x64: '50a08c4ebef1924670f3dd0bacc3291f4641d9f64557a5f38be2d57f6da7839b',
-  arm64: 'ca6a2d2697bf8129660ba4925879de1ab87026e82f72b10a8208d5df35d52992',
+  x64: 'fdb7f3951f95269afea8719cfb6212362780f83356221b8c991b46f617a51baa',
+  arm64: 'cb2f560c1bd719568aaa963282a0b914ec7cd4f5411bc756cbeb3a3fedee088d',
 };
 
 /** Beside the bundle, and where the sources have it. */

@@ -12,14 +12,14 @@ import {
   type ProcessId,
   waitUntilGone,
 } from '../command/process-table.ts';
-import { type ContainedProcess, type ExitStatus, untilClosed } from '../command/supervise-command.ts';
+import {
+  type ContainedProcess,
+  type ExitStatus,
+  SandboxFailure,
+  untilClosed,
+} from '../command/supervise-command.ts';
 import { usageInNamespace } from '../command/usage.ts';
 import { withTimeout } from '../command/with-timeout.ts';
-
-/** bubblewrap could not set up a sandbox; the message is bubblewrap's. */
-export class BubblewrapFailure extends Error {
-  override readonly name = 'BubblewrapFailure';
-}
 
 /** How long bubblewrap may take to report its namespace's init. */
 export const STATUS_MS = 5_000;
@@ -68,7 +68,7 @@ export function containedIn({
     if (exit.exitCode === null || (hasBegun && (await status.commandStarted))) return exit;
     await withTimeout(COMPLAINT_MS, once(words, 'close'));
     const said = complaint.excerpt().head.trim();
-    throw new BubblewrapFailure(said || `bubblewrap ended with exit code ${exit.exitCode}.`);
+    throw new SandboxFailure(said || `bubblewrap ended with exit code ${exit.exitCode}.`);
   }
 
   /** Whether bubblewrap ended by itself, which means that nothing of the namespace is left. */

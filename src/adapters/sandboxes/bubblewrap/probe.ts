@@ -6,8 +6,8 @@ import type { CommandLimits } from '../../../domain/run/limits.ts';
 import { listed } from '../../../domain/text/words.ts';
 import type { Sandbox } from '../../../ports.ts';
 import { enforcedLimits } from '../command/limits.ts';
+import { SandboxFailure } from '../command/supervise-command.ts';
 import { type BubblewrapFeatures, type KernelSetting, PID_MAX } from './args.ts';
-import { BubblewrapFailure } from './contained.ts';
 import type { BubblewrapSetup, UnprovenSetup } from './setup.ts';
 import { bubblewrapSandbox, hasNames } from './start.ts';
 
@@ -87,23 +87,10 @@ type Probed =
   | Omit<Extract<ProvenSandbox, { status: 'ok' }>, 'refused'>
   | { status: 'failed'; failure: string };
 
-/** What is printed when every assertion held. */
-const CONTAINED = 'contained\n';
-
 /** The sandbox if every assertion held, or what went wrong. */
 async function probed(setup: BubblewrapSetup): Promise<Probed> {
-  const { features, files, settings, pipes } = setup;
-  const sandbox = bubblewrapSandbox({
-    ...setup,
-    // What has become of the working directory says nothing about the sandbox.
-    folder: '',
-    // In the C locale, which needs no files: bash starts with a warning if a locale is not installed. With the system's own
-    // programs: a folder of the repository may be on PATH, and the covers are not known yet.
-    env: { ...setup.env, LC_ALL: 'C', PATH: '/usr/bin:/bin' },
-    outerEnv: { [CANARY]: 'outside' },
-    // The others are for the commands of the run.
-    pipes: { open: (onBytes) => pipes.open(onBytes), close: () => undefined },
-  });
+  const { features, files, settings } = setup;
+  const sandbox = bubblewrapSandbox({ ...forProbe(setup), outerEnv: { [CANARY]: 'outside' } });
   const [pidNamespace, netNamespace] = ['pid', 'net'].map((name) => readlinkSync(`/proc/self/ns/${name}`));
   const script = `
     fail() { echo "$1"; exit 1; }
@@ -127,27 +114,42 @@ async function probed(setup: BubblewrapSetup): Promise<Probed> {
     if (: > /usr/.patchsmith-probe) 2> /dev/null; then fail 'files outside the work tree can be written'; fi
     if (: >> /proc/sys/kernel/core_pattern) 2> /dev/null; then fail 'kernel settings can be written'; fi
     echo contained`;
+  const failure = await failureOf(sandbox, script);
+  if (failure !== null) return { status: 'failed', failure };
+  return { status: 'ok', sandbox: bubblewrapSandbox(setup), unfiltered: null };
+}
+
+/** The same setup for the command that proves it. */
+export function forProbe<T extends Pick<BubblewrapSetup, 'folder' | 'env' | 'pipes'>>(setup: T): T {
+  return {
+    ...setup,
+    // What has become of the working directory says nothing about the sandbox.
+    folder: '',
+    // In the C locale, which needs no files: bash starts with a warning if a locale is not installed. With the system's own
+    // programs: a folder of the repository may be on PATH, and the covers are not known yet.
+    env: { ...setup.env, LC_ALL: 'C', PATH: '/usr/bin:/bin' },
+    // The others are for the commands of the run.
+    pipes: { open: setup.pipes.open.bind(setup.pipes), close: () => undefined },
+  };
+}
+
+/** Runs the script in that sandbox, which is closed then: null if it says that commands are contained, or what went wrong. */
+export async function failureOf(sandbox: Sandbox, script: string): Promise<string | null> {
   try {
     const { end, output } = await sandbox.run({
       script,
       timeoutMs: PROBE_MS,
       signal: new AbortController().signal,
     });
-    if (end.timedOut) return failedProbe(`the probe took longer than ${PROBE_MS / 1000} s`);
+    if (end.timedOut) return `the probe took longer than ${PROBE_MS / 1000} s`;
     const said = `${output.head}${output.tail}`;
-    if (!said.startsWith(CONTAINED)) return failedProbe(said.trim() || 'the probe did not run');
-    return { status: 'ok', sandbox: bubblewrapSandbox(setup), unfiltered: null };
+    return said.startsWith('contained\n') ? null : said.trim() || 'the probe did not run';
   } catch (error) {
-    // bubblewrap's message when the machine does not let it work.
-    if (error instanceof BubblewrapFailure) return failedProbe(error.message);
+    if (error instanceof SandboxFailure) return error.message;
     throw error;
   } finally {
     await sandbox.close();
   }
-}
-
-function failedProbe(failure: string): Probed {
-  return { status: 'failed', failure };
 }
 
 /**

@@ -40,7 +40,7 @@ export function forbidsNamespaces({
 export function explain(message: string, machine: MachineFacts): string {
   const line = message.trim().split('\n').slice(-1)[0] ?? '';
   // The launcher makes them read-only, in namespaces, before it starts bubblewrap.
-  const nodes = line.startsWith('launcher: ')
+  const nodes = line.startsWith('launcher: mount namespace')
     ? ' Commands could change the device nodes in /dev, which belong to this user: another user does not need that namespace.'
     : '';
   const said = `bubblewrap cannot start a sandbox here (${line}).${nodes}`;

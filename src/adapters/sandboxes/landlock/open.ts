@@ -81,7 +81,7 @@ export async function openLandlock(options: SandboxOptions, above: string): Prom
   if (proven.status === 'failed') {
     rules.close();
     pipes.close();
-    return { status: 'unavailable', reason: `Landlock cannot contain commands here: ${proven.failure}` };
+    return { status: 'unavailable', reason: `Landlock cannot contain commands here: ${proven.failure}.` };
   }
   const { sandbox } = proven;
   const close = () => sandbox.close().finally(rules.close);

@@ -8,26 +8,18 @@ import { pid } from 'node:process';
 import { shellWord } from '../../../domain/shell-word.ts';
 import type { Sandbox } from '../../../ports.ts';
 import { PROXY_PORT } from '../bubblewrap/listeners.ts';
-import { type LandlockSetup, LauncherFailure, landlockSandbox } from './start.ts';
-
-const PROBE_MS = 30_000;
-const CONTAINED = 'contained\n';
+import { failureOf, forProbe } from '../bubblewrap/probe.ts';
+import { type LandlockSetup, landlockSandbox } from './start.ts';
 
 /** The sandbox if every assertion held, or what went wrong. */
 export async function proveLandlock(
   setup: LandlockSetup,
 ): Promise<{ status: 'ok'; sandbox: Sandbox } | { status: 'failed'; failure: string }> {
-  const { pipes, files, network } = setup;
+  const { files, network } = setup;
   const outsider = createServer((connection) => connection.destroy()).listen(0, '127.0.0.1');
   await once(outsider, 'listening');
   const { port } = outsider.address() as AddressInfo;
-  const sandbox = landlockSandbox({
-    ...setup,
-    folder: '',
-    env: { ...setup.env, LC_ALL: 'C', PATH: '/usr/bin:/bin' },
-    // The others are for the commands of the run.
-    pipes: { open: (onBytes) => pipes.open(onBytes), close: () => undefined },
-  });
+  const sandbox = landlockSandbox(forProbe(setup));
   const filters = Number(/^Seccomp_filters:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]);
   const connects = (to: number) => `$BASH_PROGRAM -c ': < /dev/tcp/127.0.0.1/${to}' 2> /dev/null`;
   const script = `
@@ -53,22 +45,7 @@ export async function proveLandlock(
     esac
     (: > "$TMPDIR/probe") || fail 'nothing can be written'
     echo contained`;
-  try {
-    const { end, output } = await sandbox.run({
-      script,
-      timeoutMs: PROBE_MS,
-      signal: new AbortController().signal,
-    });
-    if (end.timedOut)
-      return { status: 'failed', failure: `the probe took longer than ${PROBE_MS / 1000} s.` };
-    const said = `${output.head}${output.tail}`;
-    if (said === CONTAINED) return { status: 'ok', sandbox: landlockSandbox(setup) };
-    return { status: 'failed', failure: `${said.trim() || 'the probe did not run'}.` };
-  } catch (error) {
-    if (error instanceof LauncherFailure) return { status: 'failed', failure: `${error.message}.` };
-    throw error;
-  } finally {
-    outsider.close();
-    await sandbox.close();
-  }
+  const failure = await failureOf(sandbox, script);
+  outsider.close();
+  return failure === null ? { status: 'ok', sandbox: landlockSandbox(setup) } : { status: 'failed', failure };
 }

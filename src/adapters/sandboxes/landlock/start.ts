@@ -2,31 +2,33 @@
  * Commands in Landlock domains, without namespaces. Each has a launcher, which starts, brokers and ends it: native/launcher.c.
  */
 
-import { type ChildProcess, spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync } from 'node:fs';
-import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Duplex, Readable, Writable } from 'node:stream';
-import { isWithin } from '../../../domain/changes/path.ts';
 import type { EnforcedLimits } from '../../../domain/run/limits.ts';
 import type { SandboxNetwork } from '../../../ports/network.ts';
 import type { Sandbox, SandboxCommand } from '../../../ports.ts';
 import { listenerPorts, MOST_CONNECTIONS } from '../bubblewrap/listeners.ts';
-import type { ForeignDescriptors } from '../command/descriptors.ts';
 import { kernelLimits } from '../command/limits.ts';
 import { OutputCapture } from '../command/output-capture.ts';
 import type { PipeSource } from '../command/output-pipe.ts';
 import { asFirstVictim, identify } from '../command/process-table.ts';
 import { openLifecycle } from '../command/sandbox-lifecycle.ts';
 import { exitOf, type ScriptPlace, scriptCommand, withScript } from '../command/shell.ts';
-import { type ContainedProcess, type ExitStatus, superviseCommand } from '../command/supervise-command.ts';
+import {
+  type ContainedProcess,
+  type ExitStatus,
+  SandboxFailure,
+  superviseCommand,
+} from '../command/supervise-command.ts';
 import { converse } from '../command/talk.ts';
 import { usageInNamespace } from '../command/usage.ts';
 import { withTimeout } from '../command/with-timeout.ts';
-import { entriesOf, readText, statOf } from '../host-files.ts';
+import { entriesOf, statOf } from '../host-files.ts';
 
 /** A place that commands may use, and how (`rights_of` in native/launcher.c). Without numbers, it is whatever is there. */
 export interface LandlockRule {
@@ -64,11 +66,6 @@ export interface LandlockSetup {
   readonly pipes: PipeSource;
 }
 
-/** The launcher could not contain the command; the message says why. */
-export class LauncherFailure extends Error {
-  override readonly name = 'LauncherFailure';
-}
-
 const ORDERS_FD = 3;
 const ERRORS_FD = 4;
 /** What the launcher says once the command runs. */
@@ -81,31 +78,24 @@ const KILL_MS = 30_000;
 
 /** A sandbox in which a launcher contains each command. */
 export function landlockSandbox(setup: LandlockSetup): Sandbox {
-  let running = 0;
   const reopen = keepingModes(setup);
-  return openLifecycle(
-    { level: 'landlock', ...setup },
-    async (command, { path, pipes, foreign, watchdog }) => {
-      const own = { home: `${path}-home`, tmp: `${path}-tmp` };
-      running += 1;
-      try {
-        await Promise.all(Object.values(own).map((folder) => mkdir(folder, { mode: 0o700 })));
-        return await withScript(command.script, path, (script) =>
-          superviseCommand(
-            (onBytes) => start(setup, { command, pipes, foreign, script, own, onBytes }),
-            command,
-            watchdog,
-          ),
-        );
-      } finally {
-        reopen();
-        // Nothing of the command is left, and no other may enter them.
-        running -= 1;
-        if (running === 0) for (const file of setup.kept()) await putBack(setup.root, file);
-        await Promise.all(Object.values(own).map(removeFolder));
-      }
-    },
-  );
+  return openLifecycle({ level: 'landlock', ...setup }, async (command, { path, pipes, watchdog }) => {
+    const own = { home: `${path}-home`, tmp: `${path}-tmp` };
+    try {
+      await Promise.all(Object.values(own).map((folder) => mkdir(folder, { mode: 0o700 })));
+      return await withScript(command.script, path, (script) =>
+        superviseCommand(
+          (onBytes) => start(setup, { command, pipes, script, own, onBytes }),
+          command,
+          watchdog,
+        ),
+      );
+    } finally {
+      reopen();
+      // Nothing of the command is left, and no other may enter them.
+      await Promise.all(Object.values(own).map(removeFolder));
+    }
+  });
 }
 
 /**
@@ -134,7 +124,6 @@ function withAbove(folder: string): string[] {
 interface Start {
   readonly command: Pick<SandboxCommand, 'isStrict' | 'env' | 'talk'>;
   readonly pipes: PipeSource;
-  readonly foreign: ForeignDescriptors;
   readonly script: ScriptPlace;
   /** Folders of this command alone. */
   readonly own: { readonly home: string; readonly tmp: string };
@@ -142,15 +131,16 @@ interface Start {
 }
 
 async function start(setup: LandlockSetup, given: Start): Promise<ContainedProcess> {
-  const { command, pipes, foreign, script, own, onBytes } = given;
+  const { command, pipes, script, own, onBytes } = given;
   const { talk, isStrict = false } = command;
   const orders = ordersFor(setup, given);
   const merged = talk === undefined ? await pipes.open(onBytes) : null;
-  const stdio = foreign.withNothingElse([
+  // Whatever else was left open to us, the launcher closes.
+  const stdio: StdioOptions = [
     ...(merged === null ? (['pipe', 'pipe'] as const) : (['ignore', merged.writer] as const)),
     ...(['pipe', 'pipe', merged === null ? 'pipe' : 'ignore'] as const),
     ...(setup.network === null ? [] : (['ipc'] as const)),
-  ]);
+  ];
   const line = scriptCommand({ program: setup.shell, name: setup.shell, isStrict }, script);
   const env = { ...setup.env, HOME: own.home, TMPDIR: own.tmp, ...command.env };
   const child = asFirstVictim(() => spawn(setup.launcher, line, { stdio, env, cwd: '/', detached: true }));
@@ -174,7 +164,7 @@ async function start(setup: LandlockSetup, given: Start): Promise<ContainedProce
       if (!said.closed) await withTimeout(WORDS_MS, once(said, 'close'));
       const text = words.excerpt().head;
       if (text !== STARTED && exit.signal === null)
-        throw new LauncherFailure(text.replace(STARTED, '').trim() || 'The launcher said nothing.');
+        throw new SandboxFailure(text.replace(STARTED, '').trim() || 'The launcher said nothing.');
       return exit;
     }),
     output: merged === null && talk !== undefined ? converse(talk, streams()) : (merged?.output as Readable),
@@ -250,27 +240,6 @@ function ordersFor(setup: LandlockSetup, { command, script, own }: Start): strin
   // A NUL ends an order.
   if (lines.some((line) => line.includes('\0'))) throw new Error('A path of the sandbox contains a NUL.');
   return [...lines, ''].map((one) => `${one}\0`).join('');
-}
-
-/**
- * The launcher has put it back already, unless another command was at work there, or it was killed. Now nothing is: paths are safe.
- * What cannot be written again is at least removed.
- */
-async function putBack(root: string, { path, text }: PutBackFile): Promise<void> {
-  const place = join(root, path);
-  const folder = dirname(place);
-  for (let at = root; isWithin(folder, at); at = join(at, relative(at, folder).split('/')[0] ?? '')) {
-    const stats = statOf(at);
-    if (!stats?.isDirectory()) return;
-    if ((stats.mode & 0o700) !== 0o700) await chmod(at, (stats.mode & 0o7777) | 0o700);
-    if (at === folder) break;
-  }
-  const stats = statOf(place);
-  if (stats?.isFile() && stats.size <= MAX_DOT_GIT_BYTES && readText(place) === text) return;
-  const aside = `${place}-${randomUUID()}`;
-  if (stats !== null) await rename(place, aside);
-  await rm(aside, { recursive: true, force: true }).catch(() => undefined);
-  await writeFile(place, text, { flag: 'wx', mode: 0o644 });
 }
 
 async function removeFolder(folder: string): Promise<void> {
