@@ -71,7 +71,7 @@ export function openGitWorkspace(opened: WorkspaceParts): Workspace {
       inTurn(() =>
         ignoredChanges({
           ...{ ...looking, shadowDir, warnings, gone: goneIgnored(root, shadowDir) },
-          ignored: () => tree.ignored(),
+          ignored: () => parts.git.ignored(),
         }),
       ),
     nestedChanges: () => inTurn(() => nestedChanges(looking, shadowDir, beside)),
@@ -104,7 +104,7 @@ export function openGitWorkspace(opened: WorkspaceParts): Workspace {
         const all = [...changes, ...(await over()).map((one) => ({ ...one, after: null }))];
         return keepEssentials({ shadowDir, base, changes: all, hasWholeBase: opened.keepsBase });
       }),
-    makePatch: (net) => inTurn(() => makeProvenPatch(shadowDir, base, net)),
+    makePatch: (net) => inTurn(() => makeProvenPatch(shadowDir, base, net, tree.basePaths())),
   };
 }
 

@@ -7,14 +7,15 @@ import type { BaseRevision } from '../../../domain/run/events.ts';
 import { sha256Of } from '../../../files/hash.ts';
 import { decodeName } from '../../../files/names.ts';
 import { askIn } from '../../../git/git.ts';
-import { pathsOfTree, ScratchIndex } from '../../../git/store/trees.ts';
+import { ScratchIndex } from '../../../git/store/trees.ts';
 import type { PatchResult, ProvenPatch } from '../../../ports/workspace.ts';
 
-/** The patch of `net` against the base's tree. Equal trees give equal bytes, whatever the user's configuration says. */
+/** The patch of `net` against the base's tree, which has these paths. Equal trees give equal bytes, whatever the user's configuration says. */
 export async function makeProvenPatch(
   shadowDir: string,
   { tree: baseTree, objectFormat }: Pick<BaseRevision, 'tree' | 'objectFormat'>,
   net: readonly PathChange[],
+  basePaths: Iterable<string>,
 ): Promise<PatchResult> {
   if (net.length === 0) return { status: 'proven', patch: emptyPatch(baseTree) };
   const index = new ScratchIndex(shadowDir, 'edited.index');
@@ -22,13 +23,12 @@ export async function makeProvenPatch(
   await proof.isRead;
   index.copy(PROOF_INDEX, objectFormat);
   const tree = await index.editedTree(net.map(({ path, after }) => ({ path, state: after })));
-  const [made, paths] = await Promise.all([
-    provenBetween({ shadowDir, baseTree, tree }, proof),
-    pathsOfTree(shadowDir, tree),
-  ]);
+  const made = await provenBetween({ shadowDir, baseTree, tree }, proof);
   if (made.status === 'failed') return made;
+  const paths = new Set(basePaths);
+  for (const { path, after } of net) after === null ? paths.delete(path) : paths.add(path);
   const changed = net.map(({ path }) => path);
-  return { ...made, patch: { ...made.patch, repositories: repositoriesInTree(changed, paths) } };
+  return { ...made, patch: { ...made.patch, repositories: repositoriesInTree(changed, [...paths]) } };
 }
 
 /** The patch that makes one tree of the shadow repository into another. */

@@ -5,8 +5,8 @@ import { foldersOf, isRefusedForLinks, isRefusedName, quotedName } from '../../.
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import { type FileStat, sameStat } from '../../../files/stat.ts';
 import { viewing } from '../../../files/tree-view.ts';
+import { keepCommitted, keepUnchanged } from './committed-forms.ts';
 import { takeContents } from './contents.ts';
-import { keepCommitted, keepUnchanged } from './conversions.ts';
 import type { LastSeen, States } from './last-seen.ts';
 import type { Taken, Wanted, WorkTreeParts } from './parts.ts';
 

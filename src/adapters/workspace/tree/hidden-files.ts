@@ -27,7 +27,6 @@ export class HiddenFiles {
   #rules: ReadonlyMap<string, string> = new Map();
   /** Paths that git ignored at the start; folders end with a slash. */
   #ignored: ReadonlySet<string> = new Set();
-  #hasBegun = false;
   #hasAttributes = false;
   #differing: readonly string[] = [];
   /** Files that are in view, though the run has not made them and the base has not got them. */
@@ -37,11 +36,6 @@ export class HiddenFiles {
 
   constructor(parts: HiddenFilesParts) {
     this.#parts = parts;
-  }
-
-  /** The first look has ended. */
-  get hasBegun(): boolean {
-    return this.#hasBegun;
   }
 
   /** Whether the work tree has attribute files, as of the last look. */
@@ -56,14 +50,12 @@ export class HiddenFiles {
 
   /** Ends the first look, which found these rule files and ignored paths. */
   begin(rules: readonly string[], ignored: readonly string[]): void {
-    this.#hasBegun = true;
     this.#ignored = new Set(ignored);
     this.#rules = this.#marks(rules);
   }
 
   /** Takes up what the first look of an earlier process found. */
   recall({ ignored, rules }: Pick<RunStart, 'ignored' | 'rules'>): void {
-    this.#hasBegun = true;
     this.#ignored = new Set(ignored);
     this.#rules = new Map(rules);
   }

@@ -16,8 +16,8 @@ import type { FileStat } from '../../../files/stat.ts';
 import { lookAt } from '../../../files/tree-view.ts';
 import { sizesOf } from '../../../git/store/blobs.ts';
 import { readDifferences } from '../../../git/store/trees.ts';
-import { scopeOf } from './candidates.ts';
-import { hidingBytes } from './conversions.ts';
+import { hidingBytes } from './committed-forms.ts';
+import { scopeOf } from './looking-git.ts';
 import type { WorkTreeParts } from './parts.ts';
 import type { IndexEntry } from './start-index.ts';
 
@@ -144,6 +144,12 @@ export class LastSeen {
     return this.#parts.index.has(path) || Boolean(this.#base.get(path));
   }
 
+  /** All paths of the base: files, links and submodules. */
+  *basePaths(): Generator<string> {
+    for (const path of this.#parts.index.paths) if (this.#base.get(path) !== null) yield path;
+    for (const [path, state] of this.#base) if (state !== null) yield path;
+  }
+
   /** Whether the base has files below the folder. */
   hasBelow(folder: string): boolean {
     if (this.#parts.index.hasBelow(folder)) return true;
@@ -227,8 +233,7 @@ export class LastSeen {
 
   /** Files that are there as far as anyone knows. */
   present(): string[] {
-    const paths = new Set(this.#known.keys());
-    for (const { path } of this.#parts.index.entries(/^/)) paths.add(path);
+    const paths = new Set([...this.#known.keys(), ...this.#parts.index.paths]);
     return [...paths].filter((path) => this.#known.get(path)?.state !== null && !this.isSparse(path));
   }
 

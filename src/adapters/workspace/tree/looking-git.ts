@@ -5,9 +5,11 @@
 
 import { accessSync, constants, existsSync, lstatSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { foldersOf, isWithin } from '../../../domain/changes/path.ts';
 import { UnusableFile } from '../../../domain/errors/thrown.ts';
 import { decodeNames } from '../../../files/names.ts';
 import type { Reading } from '../../../files/regular-file.ts';
+import { viewing } from '../../../files/tree-view.ts';
 import type { Checkout } from '../../../git/checkout-layout.ts';
 import { askGit, type GitAnswer } from '../../../git/git.ts';
 import { copyIfThere, isNullDevice } from '../../../git/repository-file.ts';
@@ -148,6 +150,48 @@ export class LookingGit {
     return decodeNames(await this.tell(call));
   }
 
+  /** Paths of the index that may differ from it: stats are compared, and what is as recent as the index is read. */
+  async dirty(signal?: AbortSignal): Promise<string[]> {
+    // A setting has no effect here: for a submodule, git would read `.gitmodules` and run itself with the submodule's own settings.
+    const args = ['diff-files', '--ignore-submodules=all', '--name-only', '-z'];
+    return [...new Set(await this.names({ args, ...(signal && { signal }) }))];
+  }
+
+  /** Paths that the index does not have, by default those that git sees; a repository of its own ends with a slash. */
+  others(which: readonly string[] = SEEN, signal?: AbortSignal): Promise<string[]> {
+    const args = ['--literal-pathspecs', 'ls-files', '-o', '-z', ...which];
+    return this.names({ args, ...(signal && { signal }) });
+  }
+
+  /** Paths that git ignores; a folder that is ignored as a whole ends with a slash. */
+  async ignored(signal?: AbortSignal): Promise<string[]> {
+    const listed = await this.others(['-i', '--directory', ...SEEN], signal);
+    // Git also lists folders of which it ignores each file, and these files.
+    const around = new Set(listed.flatMap((path) => [...foldersOf(path.replace(/\/$/, ''))]));
+    return listed.filter((path) => !path.endsWith('/') || !around.has(path.slice(0, -1)));
+  }
+
+  /** Those of the paths at which there are files that the index does not have and that git does not ignore. */
+  async visibleOf(paths: readonly string[]): Promise<Set<string>> {
+    if (paths.length === 0) return new Set();
+    const listed = new Set(await this.others([...SEEN, ...scopeOf(paths)]));
+    return new Set(paths.filter((path) => listed.has(path)));
+  }
+
+  /** Files that git sees below a folder: tracked, or not ignored; sorted. Links are listed and not followed. */
+  async files(folder: string): Promise<string[]> {
+    const listed = await this.others(['-c', ...SEEN, ...(folder === '' ? [] : scopeOf([folder]))]);
+    return viewing(this.root, (view) =>
+      [...new Set(listed)]
+        .filter((path) => {
+          if (path.endsWith('/') || !isWithin(path, folder)) return false;
+          const look = view.lookAt(path);
+          return look.status === 'seen' && (look.stat.kind === 'file' || look.stat.kind === 'link');
+        })
+        .sort(),
+    );
+  }
+
   /** The error for an answer that says that git failed. */
   failure({ args }: Pick<LookingCall, 'args'>, { exitCode, stderr }: GitAnswer): UnusableFile {
     const question = args.find((arg) => /^[a-z]/.test(arg)) ?? '';
@@ -158,4 +202,21 @@ export class LookingGit {
       'Check it with git status and git fsck',
     );
   }
+}
+
+const SEEN = ['--exclude-standard'];
+
+/** For more paths than that, git lists all. */
+const MANY_PATHS = 200;
+
+/** What follows a question about these paths. An argument has to be UTF-8: where a path is not, git is asked about everything. */
+export function scopeOf(paths: readonly string[]): string[] {
+  return paths.length > MANY_PATHS || paths.some((path) => /\p{Surrogate}/u.test(path))
+    ? []
+    : ['--', ...paths];
+}
+
+/** A rule that ignores this folder. An argument has to be UTF-8: where a byte of the name is not, it ignores those with any. */
+export function ruleFor(folder: string): string {
+  return `/${folder.replace(/[\\*?[\]!# ]/g, '\\$&').replace(/\p{Surrogate}/gu, '?')}/`;
 }

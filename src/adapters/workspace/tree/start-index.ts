@@ -50,6 +50,11 @@ export class StartIndex {
     return this.#facts.has(path);
   }
 
+  /** All paths, in whatever state. */
+  get paths(): Iterable<string> {
+    return this.#facts.keys();
+  }
+
   /** Whether it has anything below this folder. */
   hasBelow(folder: string): boolean {
     this.#folders ??= new Set([...this.#facts.keys()].flatMap((path) => [...foldersOf(path)]));

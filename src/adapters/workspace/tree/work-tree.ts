@@ -13,15 +13,14 @@ import { viewing } from '../../../files/tree-view.ts';
 import type { CaptureScope } from '../../../ports/workspace.ts';
 import type { FoundFolders } from '../unwalked/folders.ts';
 import type { RunStart } from '../unwalked/run-start.ts';
-import { Candidates } from './candidates.ts';
 import { Comparison } from './comparison.ts';
 import { isFile, LastSeen, type States } from './last-seen.ts';
+import { ruleFor } from './looking-git.ts';
 import type { WorkTreeParts } from './parts.ts';
 
 /** The work tree as last seen; each look returns the changes since the previous one. */
 export class WorkTree {
   readonly #parts: WorkTreeParts;
-  readonly #candidates: Candidates;
   readonly #seen: LastSeen;
   readonly #changes: Comparison;
   /** Paths that git has said it sees since they were last looked at. */
@@ -29,7 +28,6 @@ export class WorkTree {
 
   private constructor(parts: WorkTreeParts) {
     this.#parts = parts;
-    this.#candidates = new Candidates(parts);
     this.#seen = new LastSeen(parts);
     this.#changes = new Comparison(parts, this.#seen);
   }
@@ -59,17 +57,23 @@ export class WorkTree {
     parts: WorkTreeParts,
   ): Promise<{ tree: WorkTree; edits: States; found: FoundFolders; openedNs: bigint }> {
     const tree = new WorkTree(parts);
-    const { planted, contents, hidden } = parts;
+    const { planted, contents, hidden, git } = parts;
     const clock = tree.#clock();
     // A git that waits for a pipe is not waited for.
     const stop = new AbortController();
     const begun = planted.begin(clock);
     begun.catch(() => stop.abort());
-    const [folders, seen] = await Promise.all([begun, tree.#candidates.find([], stop.signal)]);
-    hidden.begin(folders.rules, seen.ignored);
-    await tree.#seen.learn(seen.dirty);
+    const [folders, stale, untracked, ignored] = await Promise.all([
+      begun,
+      git.dirty(stop.signal),
+      git.others(undefined, stop.signal),
+      git.ignored(stop.signal),
+    ]);
+    hidden.begin(folders.rules, ignored);
+    const dirty = await refreshed(git, stale);
+    await tree.#seen.learn(dirty);
     const closed = new Set<string>();
-    await tree.#changes.of([...seen.dirty, ...seen.untracked], {
+    await tree.#changes.of([...dirty, ...untracked], {
       clock,
       visible: null,
       isStart: true,
@@ -79,7 +83,7 @@ export class WorkTree {
     contents.budget.begin();
     const openedNs = tree.#clock();
     contents.closed.begin(openedNs);
-    tree.#warn(repositoryWarnings(seen.untracked));
+    tree.#warn(repositoryWarnings(untracked));
     tree.#warnOfStart();
     return { tree, edits, found: folders, openedNs };
   }
@@ -124,6 +128,11 @@ export class WorkTree {
     return this.#seen.statesOf(paths);
   }
 
+  /** All paths of the base: files, links and submodules. */
+  basePaths(): Iterable<string> {
+    return this.#seen.basePaths();
+  }
+
   /** Takes changes into the base. */
   rebase(changes: readonly PathChange[]): void {
     this.#seen.rebase(changes.map(({ path, after }) => [path, after] as const));
@@ -131,7 +140,7 @@ export class WorkTree {
 
   /** Looks at everything or at some paths, and returns what changed since the last look, sorted by path. */
   async look(scope: CaptureScope): Promise<PathChange[]> {
-    const { planted, hidden, guard } = this.#parts;
+    const { planted, hidden, guard, git } = this.#parts;
     const clock = this.#clock();
     if (scope !== 'all' && scope !== 'after_commands') {
       const some = { clock, visible: null, isStart: false, closed: new Set<string>() };
@@ -143,7 +152,12 @@ export class WorkTree {
     hidden.see(folders.rules);
     // What an earlier look has read may have changed without new times: a process can go on writing to a file that it mapped.
     if (scope === 'all') this.#seen.distrustStats();
-    const { dirty, untracked, all } = await this.#candidates.find(folders.tooLarge);
+    const besides = folders.tooLarge.map((folder) => `--exclude=${ruleFor(folder)}`);
+    const [dirty, untracked, all] = await Promise.all([
+      git.dirty(),
+      git.others(['--exclude-standard', ...besides]),
+      hidden.mayDiffer ? git.others(besides) : null,
+    ]);
     this.#warn(repositoryWarnings(untracked));
     const visible = new Set(hidden.visible(untracked, all, { guard, repositories: folders.repositories }));
     const closed = new Set(folders.unreadable);
@@ -158,7 +172,7 @@ export class WorkTree {
   /** Whether git would see a file at the path, which exists. */
   async isVisible(path: string): Promise<boolean> {
     if (path === '' || this.#seen.isKept(path)) return true;
-    const visible = (await this.#candidates.visibleOf([path])).has(path);
+    const visible = (await this.#parts.git.visibleOf([path])).has(path);
     if (visible) this.#visible.add(path);
     return visible;
   }
@@ -166,12 +180,7 @@ export class WorkTree {
   /** Files that git sees below a folder: tracked, or not ignored; sorted. Links are listed and not followed. */
   async files(folder: string): Promise<string[]> {
     const submodules = new Set(this.submodules);
-    return (await this.#candidates.files(folder)).filter((path) => !submodules.has(path));
-  }
-
-  /** Paths that git ignores; a folder that is ignored as a whole ends with a slash. */
-  ignored(): Promise<string[]> {
-    return this.#candidates.ignored();
+    return (await this.#parts.git.files(folder)).filter((path) => !submodules.has(path));
   }
 
   /** Those of the paths, and of their neighbours, that git sees, that are known, or that are gone. */
@@ -184,7 +193,7 @@ export class WorkTree {
       ),
     );
     const hidden = new Set(inDoubt);
-    for (const path of await this.#candidates.visibleOf(inDoubt)) hidden.delete(path);
+    for (const path of await this.#parts.git.visibleOf(inDoubt)) hidden.delete(path);
     return all.filter((path) => !hidden.has(path));
   }
 
@@ -212,6 +221,16 @@ export class WorkTree {
   #clock(): bigint {
     return fileSystemTime(join(this.#parts.git.shadowDir, 'clock'));
   }
+}
+
+/** From so many files on that differ by their stats, git compares the contents first. */
+const MANY_DIRTY = 1_000;
+
+/** After a copy or a restored cache all stats are new: git compares the contents faster than they are read one by one. */
+async function refreshed(git: WorkTreeParts['git'], dirty: string[]): Promise<string[]> {
+  if (dirty.length < MANY_DIRTY) return dirty;
+  await git.ask({ args: ['update-index', '-q', '--refresh'] });
+  return git.dirty();
 }
 
 /** `untracked` are paths as git lists them: a repository ends with a slash. */

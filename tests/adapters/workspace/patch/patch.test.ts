@@ -52,7 +52,8 @@ describe('the patch', () => {
 
   test('finds repositories that are not called .git', async () => {
     const scratch = new ScratchCheckout();
-    for (const path of ['a', 'b', 'c', 'r/HEAD', 'r/objects/x', 'r/refs/y']) scratch.write(path, `${path}\n`);
+    const paths = ['a', 'b', 'c', 'r/HEAD', 'r/objects/x', 'r/refs/y'];
+    for (const path of paths) scratch.write(path, `${path}\n`);
     scratch.commit();
     const gitDir = join(scratch.root, '.git');
     const tree = scratch.git('rev-parse', 'HEAD^{tree}').trim();
@@ -62,10 +63,10 @@ describe('the patch', () => {
       size: path.length + 1,
     });
     const inRepository = [{ path: 'r/refs/y', before: state('r/refs/y'), after: null }];
-    const deleted = await makeProvenPatch(gitDir, { tree, objectFormat: 'sha1' }, inRepository);
+    const deleted = await makeProvenPatch(gitDir, { tree, objectFormat: 'sha1' }, inRepository, paths);
     expect(deleted).toMatchObject({ status: 'proven', patch: { repositories: [] } });
     const inside = [{ path: 'r/objects/x', before: state('r/objects/x'), after: state('a') }];
-    const changed = await makeProvenPatch(gitDir, { tree, objectFormat: 'sha1' }, inside);
+    const changed = await makeProvenPatch(gitDir, { tree, objectFormat: 'sha1' }, inside, paths);
     expect(changed).toMatchObject({ status: 'proven', patch: { repositories: ['r'] } });
   });
 
