@@ -5,7 +5,7 @@ import type { FileState } from '../changes/change.ts';
 import { nameOf } from '../changes/path.ts';
 import { jsonOrUndefined } from '../text/json.ts';
 import type { Flag, FlagName } from './flag.ts';
-import { STEERING_PATHS, steeringFlags } from './steering-paths.ts';
+import { isFlagged, STEERING_PATHS } from './steering-paths.ts';
 import { isTestFile, type TestsChange, testsChange } from './weakened-tests.ts';
 
 /** A file of a patch. `before` is the state of the old path if it was renamed; null means absent. */
@@ -40,8 +40,7 @@ const RULES: readonly Rule[] = [
   ...[...new Set(STEERING_PATHS.map(({ flag }) => flag))].map((flag) => ({
     flag,
     detail: named(
-      (path, principles) =>
-        steeringFlags(path).includes(flag) || (flag === 'principles' && principles.includes(path)),
+      (path, principles) => isFlagged(path, flag) || (flag === 'principles' && principles.includes(path)),
     ),
   })),
   {

@@ -133,10 +133,10 @@ const folded = (path: string) => path.split('/').map(foldedName).join('/');
 
 const MATCHERS = STEERING_PATHS.map(({ globs, ...row }) => ({ ...row, matches: pathMatcher(globs) }));
 
-/** The flags of a path. */
-export function steeringFlags(path: string): FlagName[] {
+/** Whether a path has a flag. */
+export function isFlagged(path: string, flag: FlagName): boolean {
   const name = folded(path);
-  return [...new Set(MATCHERS.filter(({ matches }) => matches(name)).map(({ flag }) => flag))];
+  return MATCHERS.some((row) => row.flag === flag && row.matches(name));
 }
 
 /** How a path is protected, and why; null if it is not. All of `.github` is refused. */
