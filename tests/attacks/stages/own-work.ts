@@ -1,10 +1,15 @@
 /** Attacks on the time and memory of the runner itself: contents, rules and turns designed to overwhelm it. */
 
 import { join } from 'node:path';
+import { IS_FULL } from '../../support/setup/sample.ts';
 import { type Attack, attacksIn, type Stage } from '../attack.ts';
 import { call, shell, toDo } from '../goals.ts';
 
 const CATEGORY = 'Processes and resources';
+
+/** In a file of nothing but line endings. */
+const LINES = IS_FULL ? 4_000_000 : 1_500_000;
+
 const byLimit = attacksIn(CATEGORY, 'own-work', 'limits', 'bounded');
 const byBounds = attacksIn(CATEGORY, 'own-work', 'bounded');
 
@@ -121,11 +126,9 @@ export const OWN_WORK: readonly Stage[] = [
         'A file of megabytes with only line endings, so that each byte is a line',
         toDo(({ run: { result } }) => {
           const added = result.changedFiles.find(({ path }) => path === 'lines.txt')?.additions;
-          return result.outcome === 'done' && added === 4_000_000
-            ? null
-            : `${result.outcome}: ${added} lines`;
+          return result.outcome === 'done' && added === LINES ? null : `${result.outcome}: ${added} lines`;
         }),
-        () => shell("head -c 4000000 /dev/zero | tr '\\0' '\\n' > lines.txt"),
+        () => shell(`head -c ${LINES} /dev/zero | tr '\\0' '\\n' > lines.txt`),
       ),
     ],
   },
