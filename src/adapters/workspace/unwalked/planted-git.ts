@@ -11,8 +11,10 @@ import { UnusableFile } from '../../../domain/errors/thrown.ts';
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import { encodeName } from '../../../files/names.ts';
+import { readRegularFile } from '../../../files/regular-file.ts';
 import { type TreeView, viewing } from '../../../files/tree-view.ts';
 import { gitDirNamedIn } from '../../../git/nested-git.ts';
+import { MAX_POINTER_BYTES } from '../../../git/repository-file.ts';
 import type { Folders, FoundFolders } from './folders.ts';
 import { removeGitDir } from './remove-git-dir.ts';
 
@@ -104,11 +106,12 @@ export class PlantedGit {
       const displaced = this.#displaced(view);
       const lost = lostAmong(displaced, [...unknown, ...repositories], view);
       return unknown.map((path) => {
-        // A file or a link only names a git dir: no commits are lost with it, and a command may have changed what it names.
-        if (view.stat(path)?.isDirectory() === false) return { is: 'new', path };
         const from = displaced.get(inodeAt(view, path));
         if (from !== undefined) return { is: 'moved', path, from };
-        return lost === null ? { is: 'new', path } : { is: 'perhaps_copied', path, from: lost };
+        // A file or a link only names a git dir: no commits are lost with it.
+        return lost === null || view.stat(path)?.isDirectory() === false
+          ? { is: 'new', path }
+          : { is: 'perhaps_copied', path, from: lost };
       });
     });
   }
@@ -173,10 +176,16 @@ function lostAmong(
   return [...displaced].find(([inode]) => !arrived.has(inode))?.[1] ?? null;
 }
 
-/** Inode number and birth time of the entry: numbers are reused, and birth times cannot be set. */
+/**
+ * Inode number and birth time of the entry: numbers are reused, and birth times cannot be set. Of a file, what it says, since a command
+ * may change that; one with a relative path names something else in another place.
+ */
 function inodeAt(view: TreeView, path: string): string {
   const stat = view.stat(path);
-  return stat ? `${stat.ino}.${stat.birthtimeNs}` : '';
+  if (!stat?.isFile()) return stat ? `${stat.ino}.${stat.birthtimeNs}` : '';
+  const read = readRegularFile(String(view.place(path)), MAX_POINTER_BYTES);
+  const text = read.status === 'ok' ? read.bytes.toString('latin1') : '';
+  return text.startsWith('gitdir: /') ? text : '';
 }
 
 function warningOf(one: JudgedGitDir, isByCommands: boolean): Warning {
