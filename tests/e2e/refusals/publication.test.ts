@@ -94,25 +94,6 @@ test('a permission is missing', async () => {
   `);
 });
 
-test('Actions may not open pull requests', async () => {
-  expect(await publish(await forIssue(made, { actionsMayOpenPulls: false }))).toMatchInlineSnapshot(`
-    "patchsmith/issue-1-ID created: ID
-    comment on #1 created
-    patchsmith: publish_failed (exit 11) [ERR_GITHUB_REFUSED]: GitHub refused to open the pull request (403, request ID): GitHub Actions is not permitted to create or approve pull requests. Turn on "Allow GitHub Actions to create and approve pull requests" in Settings → Actions → General → Workflow permissions, of the repository or the organisation, or use the token of a GitHub App. The patch is kept in DIR/changes.patch.
-
-    #1 [patchsmith:failed]
-    **The change could not be published**
-
-    GitHub refused to open the pull request (403, request ID): GitHub Actions is not permitted to create or approve pull requests. Turn on "Allow GitHub Actions to create and approve pull requests" in Settings → Actions → General → Workflow permissions, of the repository or the organisation, or use the token of a GitHub App.
-
-    The patch is kept among the artifacts; publishing can be repeated without another run.
-
-    In the model's own words:
-
-    > Done."
-  `);
-});
-
 test('a workflow in the patch', async () => {
   const run = await madeRun(FILES, [
     { calls: [call('run_command', { command: 'echo "jobs: {}" >> .github/workflows/ci.yml' })] },
@@ -224,28 +205,6 @@ test('the base has changed the same lines', async () => {
     - \`a.txt\`: both sides changed the same lines
 
     Run it again. The patch of this run is kept among the artifacts.
-
-    In the model's own words:
-
-    > Done."
-  `);
-});
-
-test('others have committed to the branch', async () => {
-  const there = await forIssue(made);
-  await publish(there);
-  const [pull] = there.repository.pulls();
-  await there.repository.commit(pull?.pull?.head ?? '', { 'c.txt': 'c\n' }, { author: 'Ben' });
-  expect(await publish(there)).toMatchInlineSnapshot(`
-    "comment on #1 updated
-    patchsmith: publish_failed (exit 11) [ERR_COMMITS_OF_OTHERS]: The branch patchsmith/issue-1-ID has commits by others (ID by Ben), which are not overwritten. To build on them, comment /patchsmith and what to do on its pull request (--continue); otherwise merge or delete the branch, or choose another one with --branch. The patch is kept in DIR/changes.patch.
-
-    #1 [patchsmith:failed]
-    **The change could not be published**
-
-    The branch patchsmith/issue-1-ID has commits by others (ID by Ben), which are not overwritten. To build on them, comment /patchsmith and what to do on its pull request (the input continue); otherwise merge or delete the branch, or choose another one with the input branch.
-
-    The patch is kept among the artifacts; publishing can be repeated without another run.
 
     In the model's own words:
 

@@ -4,7 +4,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { inaccessible, openReport, startBrowser } from '../../support/browser/chromium.ts';
+import { inaccessible, type OpenedPage, openReport, startBrowser } from '../../support/browser/chromium.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { runCli } from '../../support/runs/cli.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
@@ -91,8 +91,37 @@ describe('a run whose verification fails', () => {
     });
   })();
 
+  let opened: OpenedPage;
+  beforeAll(async () => {
+    opened = await openReport(browser, pageOf(await recorded));
+  });
+  afterAll(() => opened.close());
+
+  // First, since the others move the focus.
+  test('can be walked through with the tab key, from the first link to the last part', async () => {
+    const { page } = opened;
+    const seen: string[] = [];
+    for (let at = 0; at < 60; at += 1) {
+      await page.keyboard.press('Tab');
+      const name = await page.evaluate<string>(
+        '(document.activeElement?.closest("section,nav,header") ?? document.body).id || document.activeElement?.closest("nav,header")?.localName || ""',
+      );
+      if (seen.at(-1) !== name) seen.push(name);
+    }
+    expect(seen.slice(0, 8)).toEqual([
+      'header',
+      'nav',
+      'verdict',
+      'plan',
+      'changes',
+      'timeline',
+      'verify',
+      'points',
+    ]);
+  });
+
   test('is reported from the top: outcome, reason and what to look at come first', async () => {
-    const { page, incidents, close } = await openReport(browser, pageOf(await recorded));
+    const { page, incidents } = opened;
     expect(await page.locator('h1').innerText()).toContain('Verification failed');
     const reason = await page.locator('.reason').innerText();
     expect(reason).toBe((await recorded).result.reason);
@@ -101,11 +130,10 @@ describe('a run whose verification fails', () => {
     expect(await page.locator('#points').innerText()).toContain('locked.txt');
     expect(await page.title()).toContain('verify_failed');
     expect(incidents).toEqual([]);
-    await close();
   });
 
   test('shows for each hunk which call made it, and leads there and back with keys alone', async () => {
-    const { page, incidents, close } = await openReport(browser, pageOf(await recorded));
+    const { page, incidents } = opened;
     const hunk = page.locator('.hunk', { hasText: 'a + b' });
     const origin = hunk.locator('a.origin');
     expect(await origin.innerText()).toBe('iteration 2.1 · edit_file');
@@ -121,7 +149,6 @@ describe('a run whose verification fails', () => {
     await page.goBack();
     await page.waitForFunction('document.activeElement?.parentElement?.id === "c2-1"');
     expect(incidents).toEqual([]);
-    await close();
   });
 
   testAtNight('folds a large file, and shows it in parts', async () => {
@@ -164,29 +191,6 @@ describe('a run whose verification fails', () => {
       await close();
     },
   );
-
-  test('can be walked through with the tab key, from the first link to the last part', async () => {
-    const { page, close } = await openReport(browser, pageOf(await recorded));
-    const seen: string[] = [];
-    for (let at = 0; at < 60; at += 1) {
-      await page.keyboard.press('Tab');
-      const name = await page.evaluate<string>(
-        '(document.activeElement?.closest("section,nav,header") ?? document.body).id || document.activeElement?.closest("nav,header")?.localName || ""',
-      );
-      if (seen.at(-1) !== name) seen.push(name);
-    }
-    expect(seen.slice(0, 8)).toEqual([
-      'header',
-      'nav',
-      'verdict',
-      'plan',
-      'changes',
-      'timeline',
-      'verify',
-      'points',
-    ]);
-    await close();
-  });
 });
 
 describe('hostile text', () => {

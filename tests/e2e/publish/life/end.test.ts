@@ -94,27 +94,6 @@ describe('a later run that finds nothing to change', () => {
 });
 
 describe('a pull request that was closed without being merged', () => {
-  testAtNight('stays closed when people closed it, and the outcome says so', async () => {
-    const there = await published();
-    const pull = there.repository.issues.get(there.number);
-    if (pull) pull.state = 'closed';
-    await there.repository.commit('main', { 'b.txt': 'B\n' });
-    const head = await there.repository.head(there.branch);
-    const { exitCode, said } = await publish(there);
-    expect([exitCode, said?.outcome]).toEqual([11, 'publish_failed']);
-    expect(said?.errorCode).toBe('ERR_PULL_REQUEST_CLOSED');
-    expect(said?.reason).toMatch(
-      /^The pull request of this plan was closed without being merged, and stays closed \(--reopen never\)/,
-    );
-    expect(await there.repository.head(there.branch)).toBe(head);
-
-    const always = await publish(there, { args: ['--reopen', 'always'] });
-    expect(always.exitCode, always.stderr).toBe(0);
-    expect(always.said?.pullRequest).toMatchObject({ number: there.number, operation: 'updated' });
-    expect((await find(there)).pulls).toMatchObject([{ state: 'open' }]);
-    expect(there.github.invalid).toEqual([]);
-  });
-
   test('is opened again when we closed it ourselves', async () => {
     const there = await published();
     await publish(withIdle(there), { args: ['--stale', 'close'] });
