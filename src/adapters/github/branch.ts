@@ -4,22 +4,6 @@ import * as z from 'zod';
 import { type CommitOrigin, originOfCommit } from '../../domain/github/publishing/commit-message.ts';
 import { GitHubObjectId, GitHubRefused, getOrNull, getOrThrow, type OnGitHub } from './request.ts';
 
-/**
- * `ahead` and `behind` count commits, `origin` is what the newest commit ahead says about itself; `foreign` names the first
- * commit that was not made by one of our runs.
- */
-export type BranchState =
-  | { whose: 'nobody' }
-  | {
-      whose: 'ours';
-      head: string;
-      tree: string | null;
-      ahead: number;
-      behind: number;
-      origin: CommitOrigin | null;
-    }
-  | { whose: 'foreign'; sha: string; author: string };
-
 const WithId = z.object({ sha: GitHubObjectId });
 const ComparedCommit = z.object({
   sha: GitHubObjectId,
@@ -45,25 +29,10 @@ export type CleanMerge = (ours: string, theirs: string) => Promise<string | null
 /** Runs of one plan do not make more commits than this. */
 const MAX_COMMITS = 100;
 
-/** What to find out about a branch before committing to it. */
-export interface BranchQuestion {
-  /** The repository to publish to. */
-  readonly base: OnGitHub;
-  readonly baseSha: string;
-  /** The commit its branch is at. */
-  readonly head: string;
-  readonly cleanMerge: CleanMerge;
-}
-
-/** A branch is ours if each of its commits since the base is: by what it says of itself, or as a merge of the base. */
-export async function judgeBranch(question: BranchQuestion): Promise<BranchState> {
-  const { base, head } = question;
-  const { foreign, ahead, behind, tree, origins } = await commitsSince(base, question);
-  if (foreign !== null) return { whose: 'foreign', ...foreign };
-  return { whose: 'ours', head, tree, ahead, behind, origin: origins.at(-1) ?? null };
-}
-
-/** The commits of a branch since its base. `foreign` is the first that is not ours, `origins` what ours say, oldest first. */
+/**
+ * The commits of a branch since its base. `foreign` is the first that is neither ours, by what it says of itself, nor a merge of the
+ * base; `origins` is what ours say, oldest first.
+ */
 export interface CommitsSince {
   /** Numbers of commits. */
   readonly ahead: number;
@@ -79,7 +48,7 @@ export interface CommitsSince {
 /** Looks at each commit of a branch since its base. More than 100 are not looked at, and count as foreign. */
 export async function commitsSince(
   base: OnGitHub,
-  { baseSha, head, cleanMerge }: Pick<BranchQuestion, 'baseSha' | 'head' | 'cleanMerge'>,
+  { baseSha, head, cleanMerge }: { baseSha: string; head: string; cleanMerge: CleanMerge },
 ): Promise<CommitsSince> {
   const { ahead_by, behind_by, merge_base_commit, commits } = await compare(base, baseSha, head);
   const known = new Set(commits.map(({ sha }) => sha));

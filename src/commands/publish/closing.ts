@@ -1,7 +1,7 @@
 /** Pull requests of a plan that people closed without merging, and those for which a later run has found nothing to change. */
 
 import { ownAccount } from '../../adapters/github/access.ts';
-import { deleteRef, judgeBranch } from '../../adapters/github/branch.ts';
+import { commitsSince, deleteRef } from '../../adapters/github/branch.ts';
 import { putComment } from '../../adapters/github/issues.ts';
 import {
   closePullRequest,
@@ -22,6 +22,7 @@ import {
   pullPlace,
   type Refused,
   readBase,
+  refuse,
 } from './job.ts';
 
 /** The pull request to reopen, and null for none: there is an open one, or none that was closed unmerged. */
@@ -37,13 +38,12 @@ export async function findClosed(
   if (setting === 'always' || (me !== null && me.login === found.by))
     return { status: 'ok', closed: found.pull };
   const by = found.by === null ? '' : ` by ${found.by}`;
-  return {
-    status: 'refused',
-    outcome: publishFailed(
+  return refuse(
+    publishFailed(
       'ERR_PULL_REQUEST_CLOSED',
       `The pull request of this plan was closed${by} without being merged, and stays closed (--reopen never): ${found.pull.html_url}. Reopen it and publish again, or publish with --reopen always.`,
     ),
-  };
+  );
 }
 
 /**
@@ -73,13 +73,12 @@ export async function settleStale(job: PublishJob, end: RunOutcome): Promise<Run
 /** Null when all of its commits are ours. */
 async function whyNotClosed(job: PublishJob, base: Base, pull: PullRequest): Promise<string | null> {
   const { upstream } = job;
-  const state = await judgeBranch({
-    base: upstream,
+  const { foreign } = await commitsSince(upstream, {
     baseSha: base.sha,
     head: pull.head.sha,
     cleanMerge: cleanMergeIn(cloneFor(job, base.repository), upstream),
   });
-  return state.whose === 'foreign' ? 'its branch has commits by others' : null;
+  return foreign === null ? null : 'its branch has commits by others';
 }
 
 /** On the pull request itself, unless the outcome is reported there anyway. */

@@ -1,10 +1,9 @@
 /** The branch with the change. It only ever moves forward, and never over someone else's commit. */
 
-import { type BranchState, findHead, judgeBranch } from '../../adapters/github/branch.ts';
+import { type CommitsSince, commitsSince, findHead } from '../../adapters/github/branch.ts';
 import type { Clone } from '../../adapters/github/clone.ts';
 import { findPullRequest, type PullRequest } from '../../adapters/github/pull-requests.ts';
 import { makeSignedCommit } from '../../adapters/github/signed-commit.ts';
-import type { CodeFor } from '../../domain/errors/registry.ts';
 import {
   commitMessage,
   isMadeFor,
@@ -14,14 +13,14 @@ import {
 import { costTrailer } from '../../domain/github/publishing/costs.ts';
 import { requestOf } from '../../domain/github/publishing/identity.ts';
 import { changeSubject } from '../../domain/github/publishing/plain-text.ts';
-import { publishFailed } from '../../domain/run/outcome.ts';
+import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import { sentence } from '../../domain/text/words.ts';
 import { sizesOf } from '../../git/store/blobs.ts';
 import { treeDifferences } from '../../git/store/trees.ts';
 import type { CommitOrder, Person } from '../../ports/github.ts';
 import { accountOf, rulesObstacle } from './branch-rules.ts';
 import { foreignReason, sayOnPull } from './foreign-branch.ts';
-import { type Base, cleanMergeIn, type PublishJob, pullPlace, type Refused } from './job.ts';
+import { type Base, cleanMergeIn, type PublishJob, pullPlace, type Refused, refuse } from './job.ts';
 
 /** Others may move the branch at the same time; everything is then read again. */
 const TRIES = 3;
@@ -37,58 +36,56 @@ export async function commitRun(
   const cleanMerge = cleanMergeIn(clone, upstream);
   for (let tries = 1; tries <= TRIES; tries += 1) {
     const head = await findHead(fork, branch);
-    const state: BranchState =
-      head === null
-        ? { whose: 'nobody' }
-        : await judgeBranch({ base: upstream, baseSha: base.sha, head, cleanMerge });
-    const notOver = await whyNotOver(job, state, { base, tree, request });
-    if (notOver !== null) return notOver;
-    if (state.whose === 'ours' && state.tree === tree && state.behind === 0) {
-      publication.commit = { sha: state.head, tree, operation: 'none', verified: null };
+    const since =
+      head === null ? null : await commitsSince(upstream, { baseSha: base.sha, head, cleanMerge });
+    const notOver = await whyNotOver(job, since, { base, tree, request });
+    if (notOver !== null) return refuse(notOver);
+    if (head !== null && since?.tree === tree && since.behind === 0) {
+      publication.commit = { sha: head, tree, operation: 'none', verified: null };
       sayMade(`${branch} has this change already`);
-      return { status: 'ok', sha: state.head };
+      return { status: 'ok', sha: head };
     }
-    const parents = parentsOf(state, base.sha);
+    // The commits of the branch stay in its history; a base that has moved is merged in.
+    const parents =
+      head === null || since?.ahead === 0 ? [base.sha] : since?.behind === 0 ? [head] : [head, base.sha];
     if (!(await clone.fetch(parents))) continue;
     const made = await makeCommit(job, clone, { tree, parents, branch, head, base: base.branch, request });
     if (made.status === 'refused') return made;
     if (made.status === 'made') return { status: 'ok', sha: made.sha };
   }
   return refuse(
-    'ERR_PULL_REQUEST_MOVED',
-    `The branch ${branch} was updated by others ${TRIES} times in a row. Publish again.`,
+    publishFailed(
+      'ERR_PULL_REQUEST_MOVED',
+      `The branch ${branch} was updated by others ${TRIES} times in a row. Publish again.`,
+    ),
   );
-}
-
-function refuse(code: CodeFor<'publish_failed'>, reason: string): Refused {
-  return { status: 'refused', outcome: publishFailed(code, reason) };
 }
 
 /** Why this change must not come onto the branch as it is; null when it may. */
 async function whyNotOver(
   job: PublishJob,
-  state: BranchState,
+  since: CommitsSince | null,
   { base, tree, request }: { base: Base; tree: string; request: string | null },
-): Promise<Refused | null> {
+): Promise<RunOutcome | null> {
   const { branch } = job;
-  const kept = `The patch is kept in ${job.run.directory.patch}.`;
-  if (state.whose === 'foreign') {
-    const reason = foreignReason(branch, state);
-    const foreign = publishFailed('ERR_COMMITS_OF_OTHERS', reason);
-    if (job.askedIn === null) await sayOnPull({ ...job, base: base.branch }, foreign);
-    return refuse('ERR_COMMITS_OF_OTHERS', `${reason} ${kept}`);
+  const foreign = since?.foreign ?? null;
+  if (foreign !== null) {
+    const outcome = publishFailed('ERR_COMMITS_OF_OTHERS', foreignReason(branch, foreign));
+    if (job.askedIn === null) await sayOnPull({ ...job, base: base.branch }, outcome);
+    return outcome;
   }
-  if (state.whose !== 'ours' || state.origin === null) return null;
-  const other = isMadeFor(state.origin, base.branch) ? null : await pullOfOtherBase(job, base);
+  const origin = since?.origins.at(-1);
+  if (origin === undefined) return null;
+  const other = isMadeFor(origin, base.branch) ? null : await pullOfOtherBase(job, base);
   if (other !== null)
-    return refuse(
+    return publishFailed(
       'ERR_BRANCH_OF_OTHER_WORK',
-      `The branch ${branch} is that of pull request #${other.number} into ${other.base.ref}, which work for ${base.branch} would change. Choose another branch for ${base.branch} with --branch. ${kept}`,
+      `The branch ${branch} is that of pull request #${other.number} into ${other.base.ref}, which work for ${base.branch} would change. Choose another branch for ${base.branch} with --branch.`,
     );
-  if (state.tree === tree || !isOfAnotherRequest(state.origin, request)) return null;
-  return refuse(
+  if (since?.tree === tree || !isOfAnotherRequest(origin, request)) return null;
+  return publishFailed(
     'ERR_BRANCH_OF_OTHER_WORK',
-    `The branch ${branch} has the work of another request (${state.origin.request ?? 'one that it does not name'}, run ${state.origin.runId}), which this run did not build on: it would be replaced. Run it again with --continue and the number of its pull request (in a workflow, continue: auto) to build on it; or merge it first, or delete the branch to keep only this work. ${kept}`,
+    `The branch ${branch} has the work of another request (${origin.request ?? 'one that it does not name'}, run ${origin.runId}), which this run did not build on: it would be replaced. Run it again with --continue and the number of its pull request (in a workflow, continue: auto) to build on it; or merge it first, or delete the branch to keep only this work.`,
   );
 }
 
@@ -97,12 +94,6 @@ async function pullOfOtherBase(job: PublishJob, base: Base): Promise<PullRequest
   const { upstream, wanted } = pullPlace(job, base);
   const pull = await findPullRequest(upstream, wanted);
   return pull === null || pull.base.ref === base.branch ? null : pull;
-}
-
-/** The commits of the branch stay in its history; a base that has moved is merged in. */
-function parentsOf(state: BranchState, base: string): string[] {
-  if (state.whose !== 'ours' || state.ahead === 0) return [base];
-  return state.behind === 0 ? [state.head] : [state.head, base];
 }
 
 /** The commit to make; `base` and `request` are stated in its message. */
@@ -116,7 +107,7 @@ export type CommitMade = Refused | { status: 'made'; sha: string } | { status: '
 
 /** Makes the commit and moves the branch to it, which is reported in the publication. Throws `GitHubRefused`. */
 export async function makeCommit(job: PublishJob, clone: Clone, wanted: CommitToMake): Promise<CommitMade> {
-  const { settings, fork, result, publication, run, say, sayMade } = job;
+  const { settings, fork, result, publication, say, sayMade } = job;
   const { base, request, ...order } = wanted;
   const { author, committer, trailers } = await peopleOf(job);
   const facts = { runId: result.runId, tree: order.tree, base, request };
@@ -128,10 +119,7 @@ export async function makeCommit(job: PublishJob, clone: Clone, wanted: CommitTo
   const ahead = { branch, message, isNew: head === null, isMerge: parents.length > 1 };
   const files = () => changedFiles(clone, parents.at(-1) ?? '', order.tree);
   const obstacle = await rulesObstacle(fork, settings, { ...ahead, files });
-  if (obstacle !== null) {
-    const reason = `${obstacle.reason} The patch is kept in ${run.directory.patch}.`;
-    return { status: 'refused', outcome: { ...obstacle, reason } };
-  }
+  if (obstacle !== null) return refuse(obstacle);
   const tell = (sha: string, verified: boolean | null): CommitMade => {
     const operation = order.head === null ? 'created' : 'updated';
     publication.commit = { sha, tree: order.tree, operation, verified };
@@ -147,8 +135,7 @@ export async function makeCommit(job: PublishJob, clone: Clone, wanted: CommitTo
     const made = await makeSignedCommit(fork, clone, { ...order, message, author, committer }, push);
     if (made.status === 'made') return tell(made.sha, true);
     if (made.status === 'moved') return made;
-    const reason = `${sentence(made.message)} The patch is kept in ${run.directory.patch}.`;
-    return { status: 'refused', outcome: publishFailed('ERR_COMMIT_NOT_MADE', reason) };
+    return refuse(publishFailed('ERR_COMMIT_NOT_MADE', sentence(made.message)));
   }
   const by = author ?? (await accountOf(fork));
   const sha = await clone.makeCommit({ ...order, message, author: by, committer: committer ?? by });

@@ -1,6 +1,6 @@
 /** A plan's branch with commits of others, or whose pull request people closed: found before a run is paid for. */
 
-import { type BranchState, findHead, judgeBranch } from '../../adapters/github/branch.ts';
+import { type CommitsSince, commitsSince, findHead } from '../../adapters/github/branch.ts';
 import { putComment } from '../../adapters/github/issues.ts';
 import { findPullRequest } from '../../adapters/github/pull-requests.ts';
 import { branchOf, markerOf, planId, type RunPlan } from '../../domain/github/publishing/identity.ts';
@@ -25,7 +25,7 @@ export interface BranchWork {
 }
 
 /** In words for the maintainer. */
-export function foreignReason(branch: string, { sha, author }: BranchState & { whose: 'foreign' }): string {
+export function foreignReason(branch: string, { sha, author }: NonNullable<CommitsSince['foreign']>): string {
   return `The branch ${branch} has commits by others (${sha.slice(0, 8)} by ${author}), which are not overwritten. To build on them, comment /patchsmith and what to do on its pull request (--continue); otherwise merge or delete the branch, or choose another one with --branch.`;
 }
 
@@ -57,9 +57,9 @@ async function lookAtBranch(
   const scratch = makeTemporaryFolder(env);
   try {
     const cleanMerge = cleanMergeIn(cloneFor({ ...place, scratch: scratch.path }, full_name), upstream);
-    const state = await judgeBranch({ base: upstream, baseSha, head, cleanMerge });
-    if (state.whose !== 'foreign') return null;
-    const outcome = publishFailed('ERR_COMMITS_OF_OTHERS', foreignReason(branch, state));
+    const { foreign } = await commitsSince(upstream, { baseSha, head, cleanMerge });
+    if (foreign === null) return null;
+    const outcome = publishFailed('ERR_COMMITS_OF_OTHERS', foreignReason(branch, foreign));
     if (!hasIssue) {
       const result = { ...refusedResult(outcome, version), runId: 'none yet' };
       await sayOnPull({ ...place, base, branch, result, marker: markerOf(id) }, outcome);

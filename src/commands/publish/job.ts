@@ -55,6 +55,11 @@ export interface IssueOfWork {
 /** How a step can end other than with what it makes. */
 export type Refused = { status: 'refused'; outcome: RunOutcome };
 
+/** Ends a step with this outcome. */
+export function refuse(outcome: RunOutcome): Refused {
+  return { status: 'refused', outcome };
+}
+
 /** The inputs of a publication. */
 export interface JobParts
   extends PublishPlace,
@@ -139,15 +144,12 @@ export async function readBase({
 }: PublishJob): Promise<Refused | { status: 'ok'; base: Base }> {
   const { default_branch, full_name } = await readRepository(upstream);
   const name = settings.base ?? result.baseBranch ?? default_branch;
-  const refuse = (reason: string): Refused => ({
-    status: 'refused',
-    outcome: usageError('ERR_BASE_BRANCH', reason),
-  });
+  const wrong = (reason: string) => refuse(usageError('ERR_BASE_BRANCH', reason));
   if (branch === name || branch === default_branch)
-    return refuse(`${branch} is the base branch; choose another one with --branch.`);
+    return wrong(`${branch} is the base branch; choose another one with --branch.`);
   const sha = await findHead(upstream, name);
   if (sha === null)
-    return refuse(`There is no branch ${JSON.stringify(name)} in ${full_name}; name the base with --base.`);
+    return wrong(`There is no branch ${JSON.stringify(name)} in ${full_name}; name the base with --base.`);
   publication.base = { branch: name, sha };
   return { status: 'ok', base: { repository: full_name, branch: name, sha } };
 }

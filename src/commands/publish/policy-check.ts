@@ -13,7 +13,7 @@ import { listed } from '../../domain/text/words.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import { decodeName } from '../../files/names.ts';
 import { treeEntries } from '../../git/store/trees.ts';
-import type { PublishJob, Refused } from './job.ts';
+import { type PublishJob, type Refused, refuse } from './job.ts';
 import type { CheckedPatch, CheckedRun } from './read-run.ts';
 
 /** The run without the files of `--exclude`: what was verified with them was verified with other contents. */
@@ -47,7 +47,7 @@ export function checkPolicy(
   const size = { files: patch.files.length, bytes: patch.bytes.length };
   const caps = { maxFiles: settings.maxPatchFiles, maxBytes: settings.maxPatchBytes };
   const objection = overCaps(size, caps) ?? forbidden({ result, settings }, more);
-  if (objection !== null) return { status: 'refused', outcome: objection };
+  if (objection !== null) return refuse(objection);
   return judged(result.changedFiles, rulesOf({ result, settings }));
 }
 

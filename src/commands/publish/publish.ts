@@ -65,7 +65,7 @@ export async function publishRun(input: PublishRequest): Promise<PublicationSoFa
     if (asked.status === 'refused') return conclude(publication, asked.outcome);
     const { findKnown } = input;
     const job = jobOf({ ...place, run, result, plan, findKnown, scratch: folder.path, issue: asked.found });
-    const end = await ended(job, () => publish(job));
+    const end = withPatchNamed(job, await ended(job, () => publish(job)));
     const unheard = await ended(job, () => commentOnIssue(job, end));
     const both = bothOf(publication, end, unheard);
     await labelIssue(job, both.exitCode === 0 ? 'done' : 'failed');
@@ -78,6 +78,12 @@ export async function publishRun(input: PublishRequest): Promise<PublicationSoFa
   const unwritten = writeDocument(run.directory.publication, document);
   if (unwritten !== null) publication.warnings.push(warning('WARN_DOCUMENT_UNWRITTEN', unwritten));
   return publication;
+}
+
+/** What could not be published is there for another try, or for people. */
+function withPatchNamed({ run: { patch, directory } }: PublishJob, end: RunOutcome): RunOutcome {
+  if (end.name !== 'publish_failed' || patch === null) return end;
+  return { ...end, reason: `${end.reason} The patch is kept in ${directory.patch}.` };
 }
 
 /** The publication ends as such a run has ended, so that both jobs of a workflow agree. */
@@ -145,10 +151,7 @@ async function publish(job: PublishJob): Promise<RunOutcome> {
   const base = await readBase(job);
   if (base.status === 'refused') return base.outcome;
   const closed = await findClosed(pullPlace(job, base.base), job.marker, job.settings.reopen);
-  if (closed.status === 'refused') {
-    const { outcome } = closed;
-    return { ...outcome, reason: `${outcome.reason} The patch is kept in ${job.run.directory.patch}.` };
-  }
+  if (closed.status === 'refused') return closed.outcome;
   const { repository, branch, sha } = base.base;
   const clone = cloneFor(job, repository);
   const began = job.run.result.baseSha;

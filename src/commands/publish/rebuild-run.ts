@@ -3,7 +3,6 @@
 import type { Clone } from '../../adapters/github/clone.ts';
 import { foldersOf } from '../../domain/changes/path.ts';
 import { pathMatcher } from '../../domain/changes/path-policy.ts';
-import type { CodeFor } from '../../domain/errors/registry.ts';
 import { isBinary } from '../../domain/github/conflict.ts';
 import { flagLines } from '../../domain/report/result-lines.ts';
 import type { Flag } from '../../domain/review/flag.ts';
@@ -21,7 +20,7 @@ import {
   treeDifferences,
   treeEntries,
 } from '../../git/store/trees.ts';
-import type { PublishJob, Refused } from './job.ts';
+import { type PublishJob, type Refused, refuse } from './job.ts';
 import { lackingLfs } from './lfs-check.ts';
 import { checkLinked } from './policy-check.ts';
 import type { CheckedPatch } from './read-run.ts';
@@ -85,7 +84,7 @@ export async function rebuildRun(
   await clone.fetchContents(there);
   const sizes = await sizesOf(clone.gitDir, [...there, ...changes.flatMap(({ after }) => contentOf(after))]);
   const total = [...sizes.values()].reduce((sum, size) => sum + size, 0);
-  if (total > MAX_TOTAL_BYTES) return broken(job, `its contents come to more than ${MAX_TOTAL_BYTES} bytes`);
+  if (total > MAX_TOTAL_BYTES) return broken(`its contents come to more than ${MAX_TOTAL_BYTES} bytes`);
   const sized = (state: TreeDifference['after']) => state && { ...state, size: sizes.get(state.blob) ?? 0 };
   const changed = new Set(changes.map(({ path }) => path));
   const review = await scanContents({
@@ -100,8 +99,7 @@ export async function rebuildRun(
   const withheld =
     repositoriesReason(repositories) ??
     withheldReason(review.secrets.filter(({ path }) => !isAccepted(path)));
-  if (withheld !== null)
-    return { status: 'refused', outcome: policyViolation(withheld.code, withheld.reason) };
+  if (withheld !== null) return refuse(policyViolation(withheld.code, withheld.reason));
 
   publication.flags.push(...review.flags);
   const made = new Map(
@@ -127,9 +125,9 @@ export async function rebuildRun(
   if (linked.status === 'refused') return linked;
   // A merge that is kept as it is has both parents to tell.
   if (merged === trees.now && !isMerge)
-    return { status: 'refused', outcome: noChange(`${trees.name} already contains the whole patch.`) };
+    return refuse(noChange(`${trees.name} already contains the whole patch.`));
   const lacking = await lackingLfs(job, files);
-  if (lacking !== null) return { status: 'refused', outcome: lacking };
+  if (lacking !== null) return refuse(lacking);
   const { protectedPaths } = linked;
   return { status: 'ok', change: { tree: merged, files, flags: publication.flags, protectedPaths } };
 }
@@ -153,10 +151,9 @@ async function provenTree(
   await index.readTree(began);
   // git refuses a patch without content.
   const tree = patch.bytes.length === 0 ? await index.editedTree([]) : await appliedTree(index, patch.bytes);
-  if (typeof tree !== 'string') return broken(job, `git does not apply it: ${tree.why}`);
+  if (typeof tree !== 'string') return broken(`git does not apply it: ${tree.why}`);
   if (tree !== job.result.treeSha)
     return broken(
-      job,
       `it makes the tree ${tree} of the run's own base, and the result says ${job.result.treeSha}: it is not the patch that the run proved`,
     );
   if (patch.excluded.length === 0) return tree;
@@ -167,7 +164,7 @@ async function provenTree(
   const isBlocked = (path: string) =>
     folders.has(path) || [...foldersOf(path)].some((one) => kept.includes(one));
   const blocked = back.find((path) => before.has(path) && isBlocked(path));
-  if (blocked !== undefined) return broken(job, `without ${blocked} (--exclude) the rest of it does not fit`);
+  if (blocked !== undefined) return broken(`without ${blocked} (--exclude) the rest of it does not fit`);
   return index.editedTree(back.map((path) => ({ path, state: before.get(path) ?? null })));
 }
 
@@ -185,7 +182,8 @@ async function onBase(
   const { began, now } = trees;
   if (now === began) return proven;
   const merged = await mergeTrees(clone.gitDir, { before: began, ours: now, theirs: proven }, clone.network);
-  if (merged.status === 'failed') return failed(job, 'ERR_COMMIT_NOT_MADE', sentence(merged.message));
+  if (merged.status === 'failed')
+    return refuse(publishFailed('ERR_COMMIT_NOT_MADE', sentence(merged.message)));
   if (merged.conflicts.length === 0) return merged.tree;
   const sides = merged.conflicts.flatMap(({ ours }) => contentOf(ours));
   const contents = await clone.contents(sides, MAX_TEXT_BYTES);
@@ -215,20 +213,16 @@ function conflicting(
 ): Refused {
   job.publication.conflicts.push(...files);
   const named = files.map(({ path, why }) => `${path} (${why})`);
-  return failed(
-    job,
-    'ERR_PATCH_CONFLICT',
-    `The patch does not fit onto ${name}: ${listed(named, 10, 'file')}. Run the plan again on the current base.`,
+  return refuse(
+    publishFailed(
+      'ERR_PATCH_CONFLICT',
+      `The patch does not fit onto ${name}: ${listed(named, 10, 'file')}. Run the plan again on the current base.`,
+    ),
   );
 }
 
-function broken(job: PublishJob, why: string): Refused {
-  return failed(job, 'ERR_PATCH_BROKEN', sentence(`The patch cannot be trusted: ${why}`));
-}
-
-function failed({ run }: PublishJob, code: CodeFor<'publish_failed'>, reason: string): Refused {
-  const kept = `The patch is kept in ${run.directory.patch}.`;
-  return { status: 'refused', outcome: publishFailed(code, `${reason} ${kept}`) };
+function broken(why: string): Refused {
+  return refuse(publishFailed('ERR_PATCH_BROKEN', sentence(`The patch cannot be trusted: ${why}`)));
 }
 
 /** Submodules have no content here. */

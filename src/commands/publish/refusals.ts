@@ -3,22 +3,18 @@
 import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { GitHubRefusal } from '../../ports/github.ts';
 
-/** What could not be published, for the explanation. */
+/** What could not be published. */
 export interface RefusedWork {
   /** Files of the patch that are workflows. */
   readonly workflows: readonly string[];
-  /** Where the patch can still be found. */
+  /** Where the patch can still be found; null if there is none. */
   readonly patchFile: string | null;
 }
 
 /** Returns an outcome with exit code 11. */
 export function explainRefusal(refusal: GitHubRefusal, work: RefusedWork): RunOutcome {
-  const sentences = [
-    refusalSentence(refusal),
-    fixFor(refusal, work),
-    work.patchFile === null ? '' : `The patch is kept in ${work.patchFile}.`,
-  ];
-  return publishFailed('ERR_GITHUB_REFUSED', sentences.filter((part) => part !== '').join(' '));
+  const reason = `${refusalSentence(refusal)} ${fixFor(refusal, work)}`.trim();
+  return publishFailed('ERR_GITHUB_REFUSED', reason);
 }
 
 /** `GitHub refused to open the pull request (403): Resource not accessible by integration.` */

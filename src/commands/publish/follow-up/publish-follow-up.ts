@@ -19,7 +19,7 @@ import { done, policyViolation, publishFailed, type RunOutcome } from '../../../
 import type { RunResult } from '../../../domain/run/result.ts';
 import { withFollowUp } from '../../../texts/follow-up.ts';
 import { makeCommit } from '../commit-run.ts';
-import { cleanMergeIn, cloneFor, type PublishJob, type Refused } from '../job.ts';
+import { cleanMergeIn, cloneFor, type PublishJob, type Refused, refuse } from '../job.ts';
 import { draftFirst, draftsOf, keptDraft } from '../open-pull-request.ts';
 import { repositoryNamed } from '../place.ts';
 import { checkLinked, checkPolicy } from '../policy-check.ts';
@@ -46,7 +46,7 @@ export async function publishFollowUp(job: PublishJob, made: FollowUpToPublish):
     const pull = await readOwnPull(job.upstream, followUp.pullRequest);
     const why = typeof pull === 'string' ? NOT_OWN[pull] : whyAnother(pull, followUp);
     if (typeof pull === 'string' || why !== null)
-      return publishFailed('ERR_PULL_REQUEST_MOVED', `Nothing was added to ${name}: ${why} ${kept(job)}`);
+      return publishFailed('ERR_PULL_REQUEST_MOVED', `Nothing was added to ${name}: ${why}`);
     const end = await commitOn(job, pull, made);
     if (end.status === 'refused') return end.outcome;
     if (end.status === 'made')
@@ -62,10 +62,6 @@ function whyAnother({ branch, marker }: OwnPull, followUp: FollowUp): string | n
   return branch === followUp.branch && marker === followUp.marker
     ? null
     : 'it is not the one that the run continued.';
-}
-
-function kept({ run }: PublishJob): string {
-  return `The patch is kept in ${run.directory.patch}.`;
 }
 
 type CommitEnd =
@@ -99,7 +95,7 @@ async function commitOn(job: PublishJob, pull: OwnPull, made: FollowUpToPublish)
     return refuse(
       publishFailed(
         'ERR_PULL_REQUEST_MOVED',
-        `The branch ${pull.branch} was replaced during the run: ${began.slice(0, 8)}, which it continued from, is no longer part of it. ${kept(job)}`,
+        `The branch ${pull.branch} was replaced during the run: ${began.slice(0, 8)}, which it continued from, is no longer part of it.`,
       ),
     );
   const order = await orderOn(job, clone, pull, { ...made, headTree: head.tree });
@@ -115,10 +111,6 @@ async function commitOn(job: PublishJob, pull: OwnPull, made: FollowUpToPublish)
   });
   if (commit.status !== 'made') return commit;
   return { ...commit, protectedPaths, draft: pull.draft || protectedPaths.length > 0 };
-}
-
-function refuse(outcome: RunOutcome): Refused {
-  return { status: 'refused', outcome };
 }
 
 /** The other open pull requests of its branch. */
@@ -144,7 +136,7 @@ async function whyNotOurs(
   if (since.foreign === null || followUp.trigger === 'request') return null;
   return publishFailed(
     'ERR_COMMITS_OF_OTHERS',
-    `The branch ${pull.branch} has commits by others (${since.foreign.sha.slice(0, 8)} by ${since.foreign.author}), and no one asked patchsmith to build on them. ${kept(job)}`,
+    `The branch ${pull.branch} has commits by others (${since.foreign.sha.slice(0, 8)} by ${since.foreign.author}), and no one asked patchsmith to build on them.`,
   );
 }
 

@@ -9,7 +9,7 @@ import { publishFailed } from '../../../domain/run/outcome.ts';
 import { listed, sentence } from '../../../domain/text/words.ts';
 import { type MergedTrees, mergeTrees } from '../../../git/store/merge-trees.ts';
 import { treeDifferences, treeEntries } from '../../../git/store/trees.ts';
-import type { PublishJob, Refused } from '../job.ts';
+import { type PublishJob, type Refused, refuse } from '../job.ts';
 
 /** The merge of the head as the run saw it, and as it is now. */
 export interface RemadeMerge {
@@ -27,14 +27,11 @@ export async function remakeMerge(
   pull: OwnPull,
   { head, merge }: FollowUp & { readonly merge: string },
 ): Promise<Refused | RemadeMerge> {
-  const { upstream, result, run } = job;
-  const refuse = (why: string): Refused => ({
-    status: 'refused',
-    outcome: publishFailed('ERR_MERGE_NOT_MADE', `${why} The patch is kept in ${run.directory.patch}.`),
-  });
+  const { upstream, result } = job;
+  const notMade = (why: string) => refuse(publishFailed('ERR_MERGE_NOT_MADE', why));
   const name = `${pull.base.branch} (${merge.slice(0, 8)})`;
   if ((await mergeBaseOf(upstream, pull.base.sha, merge)) !== merge)
-    return refuse(`The run has merged ${merge.slice(0, 8)}, which is not in ${pull.base.branch}.`);
+    return notMade(`The run has merged ${merge.slice(0, 8)}, which is not in ${pull.base.branch}.`);
   const mergeOf = async (ours: string): Promise<MergedTrees> => {
     const before = await mergeBaseOf(upstream, merge, ours);
     return (await clone.fetch([before, ours, merge]))
@@ -43,16 +40,16 @@ export async function remakeMerge(
   };
   const began = await mergeOf(head);
   const now = pull.head === head ? began : await mergeOf(pull.head);
-  if (began.status === 'failed') return refuse(sentence(began.message));
-  if (now.status === 'failed') return refuse(sentence(now.message));
+  if (began.status === 'failed') return notMade(sentence(began.message));
+  if (now.status === 'failed') return notMade(sentence(now.message));
   if (began.tree !== result.baseTree)
-    return refuse(
+    return notMade(
       `The run began with the tree ${result.baseTree}, and merging ${name} gives ${began.tree}: there were other uncommitted changes, or a different version of git merged differently.`,
     );
   const known = new Set(began.conflicts.map(({ path }) => path));
   const more = now.conflicts.filter(({ path }) => !known.has(path)).map(({ path }) => path);
   if (more.length > 0)
-    return refuse(
+    return notMade(
       `Since the run started, the branch has more conflicts with ${name}: ${listed(more, 10, 'file')}. Run it again.`,
     );
   return {
@@ -63,7 +60,7 @@ export async function remakeMerge(
       const left = await unresolved(clone, now, tree);
       return left.length === 0
         ? null
-        : refuse(`The conflict with ${name} is not resolved in ${listed(left, 10, 'file')}.`);
+        : notMade(`The conflict with ${name} is not resolved in ${listed(left, 10, 'file')}.`);
     },
   };
 }

@@ -11,7 +11,7 @@ import { type RunOutcome, usageError } from '../../../domain/run/outcome.ts';
 import { warning } from '../../../domain/warnings/warning.ts';
 import { sha256Of } from '../../../files/hash.ts';
 import { commentText } from '../../../texts/issue-comment.ts';
-import type { IssueOfWork, PublishJob, Refused } from '../job.ts';
+import { type IssueOfWork, type PublishJob, type Refused, refuse } from '../job.ts';
 import type { PublishPlace } from '../place.ts';
 import { refusalSentence } from '../refusals.ts';
 import { forReaders } from './input-words.ts';
@@ -23,15 +23,12 @@ export async function readIssueOfWork({
   settings: { issue, githubServerUrl: serverUrl },
 }: PublishPlace): Promise<Refused | { status: 'ok'; found: IssueOfWork | null }> {
   if (issue === null) return { status: 'ok', found: null };
-  const refuse = (reason: string): Refused => ({
-    status: 'refused',
-    outcome: usageError('ERR_OTHER_ISSUE', `--issue: ${reason}`),
-  });
+  const wrong = (reason: string) => refuse(usageError('ERR_OTHER_ISSUE', `--issue: ${reason}`));
   const named = issueReference(issue, { repository, serverUrl });
-  if (typeof named === 'string') return refuse(`${named}.`);
+  if (typeof named === 'string') return wrong(`${named}.`);
   const { number } = named;
   if (named.repository.toLowerCase() !== repository.toLowerCase())
-    return refuse(
+    return wrong(
       `${named.repository}#${number} is not an issue of ${repository}, the repository that is published to.`,
     );
   const found = await getOrNull(upstream, {
@@ -40,7 +37,7 @@ export async function readIssueOfWork({
     schema: z.object({ html_url: z.string(), pull_request: z.unknown().optional() }),
   });
   if (found === null)
-    return refuse(
+    return wrong(
       `there is no issue ${number} in ${repository}, or the token may not read it (issues: read).`,
     );
   const { html_url: url, pull_request: pull } = found;
