@@ -12,7 +12,7 @@ import type { Person } from '../../ports/github.ts';
 /** The settings that a commit depends on. */
 export type CommitSettings = Pick<Settings, 'sign' | 'author' | 'committer' | 'commitMessage'>;
 
-/** The same before a run, for a message of the kind that its commit will have, and without the files. */
+/** The same before a run, for a message of the kind that its commit will have. */
 export function rulesAhead(
   where: OnGitHub,
   settings: CommitSettings,
@@ -20,19 +20,14 @@ export function rulesAhead(
 ): Promise<RunOutcome | null> {
   const facts = { runId: 'x', tree: '0'.repeat(40), base: null, request: null };
   const message = commitMessage('Change of a run', facts, { message: settings.commitMessage, trailers: [] });
-  return rulesObstacle(where, settings, { ...ahead, message, files: () => Promise.resolve([]) });
+  return rulesObstacle(where, settings, { ...ahead, message });
 }
 
 /** Exit 11 with all that they refuse; null if they permit the commit, or if GitHub does not tell its rules. */
 export async function rulesObstacle(
   where: OnGitHub,
   settings: CommitSettings,
-  {
-    files,
-    ...ahead
-  }: Pick<CommitAhead, 'branch' | 'isNew' | 'isMerge' | 'message'> & {
-    readonly files: () => Promise<CommitAhead['files']>;
-  },
+  ahead: Pick<CommitAhead, 'branch' | 'isNew' | 'isMerge' | 'message'>,
 ): Promise<RunOutcome | null> {
   const { github, owner, repo } = where;
   const rules = await github.list({
@@ -50,7 +45,6 @@ export async function rulesObstacle(
     isSigned,
     author: author.email,
     committer: committer.email,
-    files: await files(),
   };
   const refused: string[] = [];
   for (const rule of rules.data) {

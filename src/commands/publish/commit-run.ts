@@ -15,8 +15,6 @@ import { requestOf } from '../../domain/github/publishing/identity.ts';
 import { changeSubject } from '../../domain/github/publishing/plain-text.ts';
 import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import { sentence } from '../../domain/text/words.ts';
-import { sizesOf } from '../../git/store/blobs.ts';
-import { treeDifferences } from '../../git/store/trees.ts';
 import type { CommitOrder, Person } from '../../ports/github.ts';
 import { accountOf, rulesObstacle } from './branch-rules.ts';
 import { foreignReason, sayOnPull } from './foreign-branch.ts';
@@ -117,8 +115,7 @@ export async function makeCommit(job: PublishJob, clone: Clone, wanted: CommitTo
   });
   const { branch, parents, head } = order;
   const ahead = { branch, message, isNew: head === null, isMerge: parents.length > 1 };
-  const files = () => changedFiles(clone, parents.at(-1) ?? '', order.tree);
-  const obstacle = await rulesObstacle(fork, settings, { ...ahead, files });
+  const obstacle = await rulesObstacle(fork, settings, ahead);
   if (obstacle !== null) return refuse(obstacle);
   const tell = (sha: string, verified: boolean | null): CommitMade => {
     const operation = order.head === null ? 'created' : 'updated';
@@ -153,12 +150,4 @@ async function peopleOf({ fork, settings }: PublishJob) {
     ...(signer === null ? [] : [`Signed-off-by: ${line(signer)}`]),
   ];
   return { author, committer, trailers };
-}
-
-/** What a tree changes of a commit, with the new sizes. */
-async function changedFiles({ gitDir }: Clone, from: string, tree: string) {
-  const changes = await treeDifferences(gitDir, from, tree);
-  const ids = changes.flatMap(({ after }) => (after === null || after.mode === '160000' ? [] : [after.blob]));
-  const sizes = await sizesOf(gitDir, ids);
-  return changes.map(({ path, after }) => ({ path, bytes: sizes.get(after?.blob ?? '') ?? 0 }));
 }

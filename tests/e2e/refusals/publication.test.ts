@@ -175,7 +175,7 @@ test('a pointer of Git LFS whose content was never pushed', async () => {
   const read = await publish(await forIssue(run));
   expect(read.replaceAll(oid, 'OID')).toMatchInlineSnapshot(`
     "comment on #1 created
-    patchsmith: publish_failed (exit 11) [ERR_LFS_MISSING]: Git LFS stores big.bin, and GitHub does not have the contents: a run only writes the pointers, so no one could check out the branch. In a checkout with the changed files run git add "big.bin" and git lfs push --object-id origin ID; then publish again.
+    patchsmith: publish_failed (exit 11) [ERR_LFS_MISSING]: Git LFS stores big.bin, and GitHub does not have the contents: a run only writes the pointers, so no one could check out the branch. In a checkout with the changed files run git add "big.bin" and git lfs push --object-id origin ID; then publish again. The patch is kept in DIR/changes.patch.
 
     #1 [patchsmith:failed]
     **The change could not be published**

@@ -1,9 +1,6 @@
 /** The rules that a repository has for a branch, and what they refuse. Pure. */
 
 import * as z from 'zod';
-import { whyNoGlob } from '../../changes/glob.ts';
-import { pathMatcher } from '../../changes/path-policy.ts';
-import { listed } from '../../text/words.ts';
 
 /** A rule in GitHub's answer. */
 export const BranchRule = z.object({
@@ -25,8 +22,6 @@ export interface CommitAhead {
   /** Email addresses. */
   readonly author: string;
   readonly committer: string;
-  /** What the commit changes, with the size in bytes; empty before a run. */
-  readonly files: readonly { readonly path: string; readonly bytes: number }[];
 }
 
 const Pattern = z.object({
@@ -35,9 +30,8 @@ const Pattern = z.object({
   negate: z.boolean().nullish(),
 });
 
-/** What the rule refuses and how to fix it, after "its rules "; null if it permits the commit. Unknown rules permit all. */
+/** What the rule refuses and how to fix it, after "its rules "; null if it permits the commit, or is one that only GitHub knows. */
 export function whyRefused({ type, parameters }: BranchRule, ahead: CommitAhead): string | null {
-  const { branch, files } = ahead;
   switch (type) {
     case 'creation':
       return ahead.isNew ? 'restrict who may create it: choose another name with --branch' : null;
@@ -50,59 +44,16 @@ export function whyRefused({ type, parameters }: BranchRule, ahead: CommitAhead)
     case 'required_linear_history':
       return ahead.isMerge ? 'permit no merges, and the base has moved: delete the branch' : null;
     case 'branch_name_pattern':
-      return against(parameters, branch, 'its name', '--branch');
+      return against(parameters, ahead.branch, 'its name', '--branch');
     case 'commit_message_pattern':
       return against(parameters, ahead.message, 'the commit message', '--commit-message');
     case 'commit_author_email_pattern':
       return against(parameters, ahead.author, `the author ${ahead.author}`, '--author');
     case 'committer_email_pattern':
       return against(parameters, ahead.committer, `the committer ${ahead.committer}`, '--committer');
-    case 'file_path_restriction': {
-      const { restricted_file_paths: globs } = FILES.parse(parameters);
-      const isRestricted = pathMatcher(globs.filter((glob) => whyNoGlob(glob) === null));
-      return filesThat(files, ({ path }) => isRestricted(path), 'restrict changes of');
-    }
-    case 'file_extension_restriction': {
-      const { restricted_file_extensions: given } = FILES.parse(parameters);
-      const ends = given.map((one) => one.toLowerCase().replace(/^\*?\.?/, '.'));
-      const isRestricted = (path: string) => ends.some((end) => path.toLowerCase().endsWith(end));
-      return filesThat(files, ({ path }) => isRestricted(path), 'restrict changes of');
-    }
-    case 'max_file_path_length': {
-      const { max_file_path_length: most } = FILES.parse(parameters);
-      return filesThat(files, ({ path }) => path.length > most, `limit names to ${most} characters:`);
-    }
-    case 'max_file_size': {
-      const { max_file_size: most } = FILES.parse(parameters);
-      return filesThat(files, ({ bytes }) => bytes > most * 1024 ** 2, `limit files to ${most} MB:`);
-    }
     default:
       return null;
   }
-}
-
-/** Without a limit, all is permitted. */
-const FILES = z
-  .object({
-    restricted_file_paths: z.array(z.string()).default([]),
-    restricted_file_extensions: z.array(z.string()).default([]),
-    max_file_path_length: z.number().default(Number.POSITIVE_INFINITY),
-    max_file_size: z.number().default(Number.POSITIVE_INFINITY),
-  })
-  .catch({
-    restricted_file_paths: [],
-    restricted_file_extensions: [],
-    max_file_path_length: Number.POSITIVE_INFINITY,
-    max_file_size: Number.POSITIVE_INFINITY,
-  });
-
-function filesThat(
-  files: CommitAhead['files'],
-  isRefused: (file: CommitAhead['files'][number]) => boolean,
-  what: string,
-): string | null {
-  const paths = files.filter(isRefused).map(({ path }) => path);
-  return paths.length === 0 ? null : `${what} ${listed(paths, 10, 'file')}: take them out of the plan`;
 }
 
 function against(parameters: unknown, text: string, what: string, flag: string): string | null {
