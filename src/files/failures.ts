@@ -19,6 +19,16 @@ export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
+/** What the work returns; null if the system refuses it, for whatever reason. */
+export function orNone<T>(work: () => T): T | null {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return null;
+    throw error;
+  }
+}
+
 /** Errors that are explained by the state of the machine or the tree. */
 const CAUSES: Readonly<Record<string, readonly [FailureReason, string]>> = {
   EACCES: ['path_refused', 'permission denied'],

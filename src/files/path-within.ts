@@ -3,6 +3,7 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { isGitDirName } from '../domain/changes/path.ts';
+import { hasCode } from './failures.ts';
 
 /**
  * The path relative to `root`, which is a real path; null if it is outside. A path written as one inside is accepted as it
@@ -41,8 +42,7 @@ export async function realpathOrNull(path: string): Promise<string | null> {
   try {
     return await realpath(path);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : '';
-    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return null;
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) return null;
     throw error;
   }
 }

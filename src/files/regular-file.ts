@@ -7,6 +7,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import process from 'node:process';
 import { formatNumber } from '../domain/text/words.ts';
+import { orNone } from './failures.ts';
 import { readUpTo } from './opened-file.ts';
 
 /** `why` is for people and follows the name of the file. */
@@ -107,7 +108,8 @@ export async function readBytes(
   path: string,
   { maxBytes, pipes = false, follow = true }: { maxBytes: number; pipes?: boolean; follow?: boolean },
 ): Promise<RegularFileRead> {
-  if (pipes && isPipe(path)) return collect(pipeOf(path), maxBytes);
+  // If it cannot be examined, reading it reports why.
+  if (pipes && orNone(() => statSync(path))?.isFIFO()) return collect(pipeOf(path), maxBytes);
   return readRegularFile(path, maxBytes, { follow });
 }
 
@@ -151,16 +153,6 @@ export function textOf(bytes: Uint8Array, { keepsMark = false } = {}): string | 
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: keepsMark }).decode(bytes);
   } catch (error) {
     if (error instanceof TypeError) return null;
-    throw error;
-  }
-}
-
-/** False if it cannot be examined: reading it then reports why. */
-function isPipe(path: string): boolean {
-  try {
-    return statSync(path).isFIFO();
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return false;
     throw error;
   }
 }

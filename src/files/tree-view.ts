@@ -15,6 +15,7 @@ import {
   readdirSync,
   readlinkSync,
 } from 'node:fs';
+import { hasCode, orNone } from './failures.ts';
 import { decodeName, encodeName } from './names.ts';
 import { type FileStat, fileStat, invisible, type Look } from './stat.ts';
 import { Breath } from './time-limit.ts';
@@ -84,12 +85,7 @@ export class TreeView {
 
   /** What the system says of an entry; null if there is none, or if it cannot be examined. */
   stat(path: string): BigIntStats | null {
-    try {
-      return lstatSync(this.place(path), { bigint: true, throwIfNoEntry: false }) ?? null;
-    } catch (error) {
-      invisible(error);
-      return null;
-    }
+    return orNone(() => lstatSync(this.place(path), { bigint: true }));
   }
 
   /** The entries of a folder in no particular order, with exact names. */
@@ -125,7 +121,7 @@ export class TreeView {
     try {
       return { status: 'seen', target: readlinkSync(this.place(path), { encoding: 'buffer' }) };
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'EINVAL') return { status: 'absent' };
+      if (hasCode(error, 'EINVAL')) return { status: 'absent' };
       return { status: invisible(error) };
     }
   }

@@ -2,6 +2,7 @@
 
 import { lstat } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
+import { hasCode } from '../files/failures.ts';
 import { isInWorkTree, realpathExisting, realpathOrNull } from '../files/path-within.ts';
 import { type RegularFileRead, readBytes } from '../files/regular-file.ts';
 import { timeoutSignal } from '../files/time-limit.ts';
@@ -51,9 +52,8 @@ async function exists(path: string): Promise<boolean> {
     await lstat(path);
     return true;
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : '';
     // A folder without search permission cannot be examined; git gives up on it too.
-    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EACCES') return false;
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return false;
     throw error;
   }
 }

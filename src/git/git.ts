@@ -6,6 +6,7 @@ import { accessSync, constants } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import type { Environment } from '../domain/environment.ts';
 import { CutShort } from '../domain/errors/thrown.ts';
+import { hasCode, orNone } from '../files/failures.ts';
 import { checkTime, timeLimit } from '../files/time-limit.ts';
 
 /** One git call. Nothing from our own environment is inherited. */
@@ -108,7 +109,7 @@ function killGroup(leader: number | undefined): void {
   try {
     process.kill(-leader, 'SIGKILL');
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+    if (!hasCode(error, 'ESRCH')) throw error;
   }
 }
 
@@ -135,15 +136,8 @@ export function runIn(gitDir: string, args: readonly string[], more: More = {}):
 
 /** Absolute path of git, searched for in fixed folders only; null if it is in none of them. */
 export function findGit(): string | null {
-  for (const folder of PROGRAM_FOLDERS) {
-    try {
-      accessSync(`${folder}/git`, constants.X_OK);
-      return `${folder}/git`;
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error)) throw error;
-    }
-  }
-  return null;
+  const programs = PROGRAM_FOLDERS.map((folder) => `${folder}/git`);
+  return programs.find((path) => orNone(() => accessSync(path, constants.X_OK)) !== null) ?? null;
 }
 
 /** Where the runner's programs may come from, in this order. */

@@ -4,8 +4,8 @@ import { lstatSync, realpathSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { withoutTail } from '../domain/text/shorten.ts';
 import { type Warning, warning } from '../domain/warnings/warning.ts';
+import { orNone } from '../files/failures.ts';
 import { readRegularFile } from '../files/regular-file.ts';
-import { invisible } from '../files/stat.ts';
 import { lookAt } from '../files/tree-view.ts';
 import type { NestedRepository } from '../ports/workspace.ts';
 import { MAX_POINTER_BYTES } from './repository-file.ts';
@@ -68,15 +68,6 @@ export function coverable(
   return { nested: shown.sort((a, b) => (a.path < b.path ? -1 : 1)), uncovered: [...new Set(uncovered)] };
 }
 
-function orMissing<T>(read: () => T): T | null {
-  try {
-    return read();
-  } catch (error) {
-    invisible(error);
-    return null;
-  }
-}
-
 /** The kind of the folder's `.git`; `absent` if there is none, `other` if it cannot be covered or examined. */
 function gitOf(
   root: string,
@@ -114,7 +105,7 @@ export function gitDirNamedIn(dotGit: string): string | null {
 
 /** The place, if it is in the work tree and not below a `.git`, which has its own cover. */
 function ledTo(root: string, place: string): LedTo[] {
-  const real = orMissing(() => realpathSync(place));
+  const real = orNone(() => realpathSync(place));
   const written = relative(root, place);
   const path = isInside(written) ? written : relative(root, real ?? place);
   if (!isInside(path) || path.split('/').includes('.git')) return [];

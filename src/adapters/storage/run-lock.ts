@@ -12,6 +12,7 @@ import {
   statSync,
 } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
+import { orNone } from '../../files/failures.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 
 /** Resolves with a function that releases the lock, or with null if another process is working on the run. */
@@ -117,7 +118,7 @@ function socketsOf(name: string): string {
 
 /** Null for a path that is not a folder. Socket paths have to be short, and `place` is one. */
 function openFolder(path: string): { readonly place: string; close(): void } | null {
-  const handle = orNull(() =>
+  const handle = orNone(() =>
     openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW),
   );
   return handle === null ? null : { place: `/proc/self/fd/${handle}`, close: () => closeSync(handle) };
@@ -125,22 +126,12 @@ function openFolder(path: string): { readonly place: string; close(): void } | n
 
 /** Whether a process other than the one with the socket `own` answers for this name. */
 async function hasAnswer(place: string, name: string, own: string | null): Promise<boolean> {
-  const names = orNull(() => readdirSync(place)) ?? [];
+  const names = orNone(() => readdirSync(place)) ?? [];
   const others = names.filter((other) => other.startsWith(socketsOf(name)) && other !== own);
   const answers = await Promise.all(
     others.slice(0, MAX_ASKED).map((other) => isAnswered(`${place}/${other}`)),
   );
   return answers.includes(true);
-}
-
-/** Null if the file system refuses. */
-function orNull<T>(work: () => T): T | null {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return null;
-    throw error;
-  }
 }
 
 /** Only a folder made to delay us has more. */
@@ -157,14 +148,14 @@ function listening(path: string): Promise<Server | null> {
 
 /** Removes a socket whose process is gone. */
 function isAnswered(path: string): Promise<boolean> {
-  if (!orNull(() => lstatSync(path))?.isSocket()) return Promise.resolve(false);
+  if (!orNone(() => lstatSync(path))?.isSocket()) return Promise.resolve(false);
   return new Promise((resolve) => {
     const asking = connect(path, () => {
       asking.destroy();
       resolve(true);
     });
     asking.on('error', ({ code }: NodeJS.ErrnoException) => {
-      if (code === 'ECONNREFUSED') orNull(() => rmSync(path, { force: true }));
+      if (code === 'ECONNREFUSED') orNone(() => rmSync(path, { force: true }));
       // Too many processes are connecting to it at once.
       resolve(code === 'EAGAIN');
     });

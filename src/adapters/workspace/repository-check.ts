@@ -7,6 +7,7 @@ import { type BigIntStats, type Dirent, lstatSync, readdirSync, realpathSync } f
 import { basename, dirname, join, resolve } from 'node:path';
 import { UnusableFile } from '../../domain/errors/thrown.ts';
 import { withoutTail } from '../../domain/text/shorten.ts';
+import { orNone } from '../../files/failures.ts';
 import { Breath } from '../../files/time-limit.ts';
 import {
   MAX_INDEX_BYTES,
@@ -176,13 +177,4 @@ function statOf(path: string): BigIntStats | null {
 
 function realPathOf(path: string): string | null {
   return orNone(() => realpathSync(path));
-}
-
-function orNone<T>(look: () => T): T | null {
-  try {
-    return look();
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return null;
-    throw error;
-  }
 }

@@ -2,6 +2,7 @@
 
 import { closeSync, lstatSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { hasCode } from '../../files/failures.ts';
 import { openRegular, readWhole } from '../../files/opened-file.ts';
 import type { ObjectFormat } from './object-store.ts';
 
@@ -101,7 +102,7 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    if (hasCode(error, 'ENOENT')) return [];
     throw error;
   }
 }

@@ -7,6 +7,7 @@ import { accessSync, constants, existsSync, lstatSync, mkdirSync } from 'node:fs
 import { join } from 'node:path';
 import { foldersOf, isWithin } from '../../../domain/changes/path.ts';
 import { UnusableFile } from '../../../domain/errors/thrown.ts';
+import { orNone } from '../../../files/failures.ts';
 import { decodeNames } from '../../../files/names.ts';
 import type { Reading } from '../../../files/regular-file.ts';
 import { viewing } from '../../../files/tree-view.ts';
@@ -78,17 +79,8 @@ const SYSTEM_ATTRIBUTES = ['', '/usr/local', '/opt/homebrew'].map((prefix) => `$
 
 /** Copies nothing if there is no file, or one that git cannot read either and therefore ignores. */
 function takeRules(from: string | null, to: string, reading: Reading): void {
-  if (from !== null && mayBeRead(from) && !isNullDevice(from)) copyIfThere(from, to, reading);
-}
-
-function mayBeRead(path: string): boolean {
-  try {
-    accessSync(path, constants.R_OK);
-    return true;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return false;
-    throw error;
-  }
+  if (from === null || orNone(() => accessSync(from, constants.R_OK)) === null) return;
+  if (!isNullDevice(from)) copyIfThere(from, to, reading);
 }
 
 /** One question to git about a work tree. */

@@ -24,7 +24,7 @@ import { repositoriesAround } from '../../../domain/review/git-folder.ts';
 import { shellWord } from '../../../domain/shell-word.ts';
 import { formatSize, pluralize } from '../../../domain/text/words.ts';
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
-import { hasCode } from '../../../files/failures.ts';
+import { hasCode, orNone } from '../../../files/failures.ts';
 import { decodeName, decodeNames } from '../../../files/names.ts';
 import { Breath, timeLimit } from '../../../files/time-limit.ts';
 import { TreeView } from '../../../files/tree-view.ts';
@@ -91,7 +91,11 @@ async function linkedFiles(view: TreeView, root: string): Promise<LinkedFile[]> 
     );
   const user = geteuid?.() ?? 0;
   return found.filter(
-    ({ path, stat }) => stat.isFile() && (user === 0 || Number(stat.uid) === user || isWritable(view, path)),
+    ({ path, stat }) =>
+      stat.isFile() &&
+      (user === 0 ||
+        Number(stat.uid) === user ||
+        orNone(() => accessSync(view.place(path), constants.W_OK)) !== null),
   );
 }
 
@@ -152,15 +156,6 @@ function mountsBelow(root: string): string[] {
 
 const fromOctal = (_: string, digits: string) => String.fromCharCode(Number.parseInt(digits, 8));
 
-function isWritable(view: TreeView, path: string): boolean {
-  try {
-    accessSync(view.place(path), constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 function refuseTooLarge({ root, maxBytes }: LinkedTree, linked: readonly LinkedFile[], bytes: number): void {
   const { bavail, bsize } = statfsSync(root);
   const free = Math.max(0, bavail * bsize - MIN_FREE_BYTES);
@@ -196,7 +191,8 @@ async function copyInPlace(view: TreeView, path: string, name: string): Promise<
     renameSync(view.place(temporary), view.place(path));
     return true;
   } catch (error) {
-    discard(view, temporary);
+    // It is not there, or what is wrong with the place is reported anyway.
+    orNone(() => unlinkSync(view.place(temporary)));
     // Commands cannot write there either.
     if (hasCode(error, 'EROFS')) return false;
     if (!(error instanceof Error && 'code' in error)) throw error;
@@ -208,14 +204,6 @@ async function copyInPlace(view: TreeView, path: string, name: string): Promise<
 
 function isSame(a: BigIntStats, b: BigIntStats): boolean {
   return a.ino === b.ino && a.mtimeNs === b.mtimeNs && a.size === b.size && a.mode === b.mode;
-}
-
-function discard(view: TreeView, temporary: string): void {
-  try {
-    unlinkSync(view.place(temporary));
-  } catch {
-    // It is not there, or what is wrong with the place is reported anyway.
-  }
 }
 
 function describe([first]: readonly LinkedFile[], count: number, bytes: number): string {

@@ -10,6 +10,7 @@ import { isRuleFile, nameOf, quotedName } from '../../../domain/changes/path.ts'
 import { UnusableFile } from '../../../domain/errors/thrown.ts';
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
+import { orNone } from '../../../files/failures.ts';
 import { encodeName } from '../../../files/names.ts';
 import { readRegularFile } from '../../../files/regular-file.ts';
 import { type TreeView, viewing } from '../../../files/tree-view.ts';
@@ -223,13 +224,8 @@ function blockingIn(root: string, { special, gitDirs }: FoundFolders): string[] 
 function isBlocking(root: string, path: string): boolean {
   // A HEAD that is a link is not opened.
   const look = nameOf(path) === 'HEAD' ? lstatSync : statSync;
-  try {
-    const stat = look(encodeName(resolve(root, path)), { throwIfNoEntry: false });
-    return stat !== undefined && !(stat.isFile() || stat.isDirectory() || stat.isSymbolicLink());
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return false;
-    throw error;
-  }
+  const stat = orNone(() => look(encodeName(resolve(root, path))));
+  return stat !== null && !(stat.isFile() || stat.isDirectory() || stat.isSymbolicLink());
 }
 
 function isBlocked(root: string, path: string): UnusableFile {
