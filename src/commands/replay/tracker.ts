@@ -5,7 +5,7 @@ import { deletionsFirst, type FileState } from '../../domain/changes/change.ts';
 import type { ToolCall } from '../../domain/conversation/conversation.ts';
 import { type ToolOutcome, wasInterrupted } from '../../domain/conversation/tool.ts';
 import { holdsOnlyExcluded } from '../../domain/journal/change-events.ts';
-import { type Divergence, divergenceOf } from '../../domain/journal/divergence.ts';
+import { divergenceOf } from '../../domain/journal/divergence.ts';
 import type { RunAction, RunEvent } from '../../domain/run/events.ts';
 import type { Interruption } from '../../domain/run/limits.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
@@ -23,7 +23,7 @@ interface Following {
 
 /** Compares the events of a replay with the recorded ones and collects the differences. */
 export class ReplayTracker implements EventSink {
-  readonly #divergences: Divergence[] = [];
+  readonly #divergences: string[] = [];
   readonly #recorded: readonly RunEvent[];
   readonly #redact: Redact;
   readonly #stop: AbortController;
@@ -108,7 +108,7 @@ export class ReplayTracker implements EventSink {
   close(): void {}
 
   /** In the order of the events. Nothing is compared after an event of a different type. */
-  divergences(): Divergence[] {
+  divergences(): string[] {
     const [missing] = this.due;
     const left = missing ? divergenceOf(missing, undefined) : null;
     return left ? [...this.#divergences, left] : [...this.#divergences];

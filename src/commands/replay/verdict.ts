@@ -3,7 +3,6 @@
 import { isAbsolute, normalize } from 'node:path';
 import { readResult } from '../../adapters/storage/read-result.ts';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
-import { describeDivergence } from '../../domain/journal/divergence.ts';
 import type { RunEvent, RunEvents } from '../../domain/run/events.ts';
 import { done, type RunOutcome, verifyFailed } from '../../domain/run/outcome.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
@@ -32,7 +31,7 @@ export function judgeReplay(
   const [first, ...more] = tracker.divergences();
   const same = isPatch(run.patch, patch?.bytes ?? null);
   const others = more.length > 0 ? `, and in ${pluralize(more.length, 'more event')}` : '';
-  const differs = first ? ` The output differs at ${describeDivergence(first)}${others}.` : '';
+  const differs = first ? ` The output differs at ${first}${others}.` : '';
   if (!same)
     return verifyFailed('ERR_REPLAY_OTHER_PATCH', `The patch is not that of ${run.patch}.${differs}`);
   const bytes = patch?.bytes.length ?? 0;

@@ -1,40 +1,21 @@
-/** Finds where a replayed run differs from its recording. Times, durations and run ids do not count. */
+/** Says where a replayed run differs from its recording. Times, durations and run ids do not count. */
 
-import { type ToolOutcome, wasInterrupted } from '../conversation/tool.ts';
-import type { CommandReport, RunEvent } from '../run/events.ts';
-import type { StopReason } from '../run/limits.ts';
+import type { RunEvent } from '../run/events.ts';
 import { shortened } from '../text/shorten.ts';
 
-/** `at` names the field; `expected` is the recorded value, `got` the current one, both shortened. */
-export interface Divergence {
-  readonly seq: number;
-  readonly event: string;
-  readonly at: string;
-  readonly expected: string;
-  readonly got: string;
-}
-
-/** Null if both are the same event. An absent event means that the run had ended. */
-export function divergenceOf(expected: RunEvent | undefined, got: RunEvent | undefined): Divergence | null {
-  const seq = (expected ?? got)?.seq ?? 0;
-  if (!expected || !got || expected.type !== got.type) {
-    const described = (event: RunEvent | undefined) => (event ? describe(event) : 'nothing more');
-    return { seq, event: 'event', at: '', expected: described(expected), got: described(got) };
-  }
-  const difference = firstDifference(comparable(expected), comparable(got), '');
-  return difference && { seq, event: describe(expected), ...difference };
-}
-
-/** One sentence: `event 12 (tool.completed toolu_3), outcome.text: expected "a", got "b"`. */
-export function describeDivergence({ seq, event, at, expected, got }: Divergence): string {
-  const where = event === 'event' ? `event ${seq}` : `event ${seq} (${event})`;
-  return `${where}${at === '' ? '' : `, ${at}`}: expected ${expected}, got ${got}`;
-}
-
 /**
- * The text with durations, dates and times of day blanked out. These vary from one execution of a command to the next; a
- * replay can overlook no other difference.
+ * One line such as `event 12 (tool.completed toolu_3), outcome.text: expected "a", got "b"`; null if both are the same event. An
+ * absent event means that the run had ended.
  */
+export function divergenceOf(expected: RunEvent | undefined, got: RunEvent | undefined): string | null {
+  const seq = (expected ?? got)?.seq ?? 0;
+  if (!expected || !got || expected.type !== got.type)
+    return `event ${seq}: expected ${described(expected)}, got ${described(got)}`;
+  const differs = firstDifference(comparable(expected), comparable(got), '');
+  return differs && `event ${seq} (${described(expected)}), ${differs}`;
+}
+
+/** The text with what varies from one execution of a command to the next blanked out: durations, dates and times of day. */
 export function withoutTimes(text: string): string {
   return text
     .replace(/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[ ]?[+-]\d\d:?\d\d)?/g, '<time>')
@@ -47,104 +28,65 @@ export function withoutTimes(text: string): string {
     .replace(/\b\d+(?:\.\d+)?\s?(?:ns|µs|us|ms|s|secs?|seconds?|minutes?)\b/g, '<time>');
 }
 
-function describe(event: RunEvent): string {
-  switch (event.type) {
-    case 'tool.started':
-      return `tool.started ${event.call.name} ${event.call.id}`;
-    case 'tool.completed':
-      return `tool.completed ${event.call}`;
-    case 'run.stopped':
-      return `run.stopped ${event.stop.why}`;
-    default:
-      return event.type;
-  }
+function described(event: RunEvent | undefined): string {
+  if (event === undefined) return 'nothing more';
+  if (event.type === 'tool.started') return `tool.started ${event.call.name} ${event.call.id}`;
+  return event.type === 'tool.completed' ? `tool.completed ${event.call}` : event.type;
 }
 
-/** The parts that have to be equal: facts about the tree, the model and the tools. */
+/** The parts of events that have to be equal, where not all do: facts about the tree, the model and the tools. */
+const COMPARED: { readonly [Type in RunEvent['type']]?: readonly string[] } = {
+  'run.started': ['base', 'setup', 'verifyBaseline', 'setupChanges'],
+  'run.resumed': ['accepted'],
+  'verify.completed': ['reports'],
+  'budget.reached': ['limit', 'text'],
+};
+
+/** What differs from one execution to the next; signs of denial are compared with the output that has them. */
+const VARYING = ['seq', 'at', 'durationMs', 'tokens', 'used', 'attempt', 'status', 'waitMs', 'awaited', 'signs'];
+
 function comparable(event: RunEvent): unknown {
-  switch (event.type) {
-    case 'run.started': {
-      const { base, setup, verifyBaseline, setupChanges } = event;
-      return {
-        base: { tree: base.tree },
-        setup: setup.map(comparableReport),
-        verifyBaseline: verifyBaseline?.map(comparableReport) ?? null,
-        setupChanges,
-      };
-    }
-    case 'run.resumed':
-      return { accepted: event.accepted };
-    case 'tool.completed':
-      return { call: event.call, outcome: comparableOutcome(event.outcome) };
-    case 'verify.completed':
-      return { reports: event.reports.map(comparableReport) };
-    case 'message.added':
-      return { text: withoutTimes(event.text) };
-    case 'change.recorded':
-      return { changes: event.changes.filter(({ excluded }) => excluded === undefined) };
-    case 'run.stopped':
-      return { stop: comparableStop(event.stop) };
-    case 'network.used':
-      return {};
-    case 'budget.reached':
-      return { limit: event.limit, text: event.text };
-    default:
-      return Object.fromEntries(Object.entries(event).filter(([field]) => !MEASURED.includes(field)));
-  }
+  const fields = Object.entries(event).filter(([name]) => COMPARED[event.type]?.includes(name) ?? true);
+  return JSON.parse(
+    JSON.stringify(Object.fromEntries(fields), (name, value) => {
+      if (VARYING.includes(name)) return undefined;
+      if (name === 'base') return { tree: value.tree };
+      if (name === 'changes')
+        return value.filter((change: { excluded?: string }) => change.excluded === undefined);
+      if (typeof value === 'string') return name === 'text' || name === 'output' ? withoutTimes(value) : value;
+      // How far a call got before the run was stopped, and whether it had begun, is a matter of timing.
+      const end = value?.end ?? value?.command;
+      const isCutShort = value?.reason === 'interrupted' || end?.interrupted === true;
+      return isCutShort ? { interrupted: true } : value;
+    }),
+  );
 }
 
-/** What differs from one execution to the next. */
-const MEASURED = ['seq', 'at', 'tokens', 'used', 'attempt', 'status', 'waitMs'];
-
-function comparableOutcome(outcome: ToolOutcome): unknown {
-  // How far a call got before the run was stopped, and whether it had begun, is a matter of timing.
-  if (wasInterrupted(outcome)) return { interrupted: true };
-  if (outcome.status === 'finished' || outcome.command === undefined) return outcome;
-  const { durationMs: _, ...end } = outcome.command;
-  // Signs of denial in the output are compared with the output itself.
-  const { signs: __, ...rest } = outcome;
-  return { ...rest, text: withoutTimes(outcome.text), command: end };
-}
-
-/** Which of the commands that ran together was waited for is a matter of time. */
-function comparableStop(stop: StopReason): unknown {
-  if (stop.why !== 'deadline') return stop;
-  const { awaited: _, ...rest } = stop;
-  return rest;
-}
-
-function comparableReport({ command, end: { durationMs: _, ...end }, output }: CommandReport): unknown {
-  return { command, end, output: end.interrupted ? '' : withoutTimes(output) };
-}
-
-type Difference = Pick<Divergence, 'at' | 'expected' | 'got'>;
-
-/** The first leaf that differs, in the order of the expected fields. */
-function firstDifference(expected: unknown, got: unknown, at: string): Difference | null {
+/** The first leaf that differs, in the order of the expected fields, with both its values. */
+function firstDifference(expected: unknown, got: unknown, at: string): string | null {
   if (Object.is(expected, got)) return null;
-  if (typeof expected === 'string' && typeof got === 'string') return { at, ...textsAround(expected, got) };
-  if (isRecord(expected) && isRecord(got)) {
-    for (const name of new Set([...Object.keys(expected), ...Object.keys(got)])) {
-      const inner = firstDifference(expected[name], got[name], at === '' ? name : `${at}.${name}`);
-      if (inner) return inner;
-    }
-    return null;
+  if (!isRecord(expected) || !isRecord(got)) {
+    const from = typeof expected === 'string' && typeof got === 'string' ? samePart(expected, got) : 0;
+    return `${at}: expected ${shown(expected, from)}, got ${shown(got, from)}`;
   }
-  return { at, expected: shown(expected), got: shown(got) };
+  for (const name of new Set([...Object.keys(expected), ...Object.keys(got)])) {
+    const inner = firstDifference(expected[name], got[name], at === '' ? name : `${at}.${name}`);
+    if (inner !== null) return inner;
+  }
+  return null;
 }
 
-/** Both texts, starting shortly before the first character that differs. */
-function textsAround(expected: string, got: string): Pick<Divergence, 'expected' | 'got'> {
+/** Where to begin to show both texts: shortly before the first character that differs. */
+function samePart(expected: string, got: string): number {
   let same = 0;
   while (same < expected.length && expected[same] === got[same]) same += 1;
-  const from = Math.max(0, same - 20);
-  const piece = (text: string) =>
-    `${from > 0 ? '…' : ''}${text.slice(from, from + 80)}${text.length > from + 80 ? '…' : ''}`;
-  return { expected: JSON.stringify(piece(expected)), got: JSON.stringify(piece(got)) };
+  return Math.max(0, same - 20);
 }
 
-function shown(value: unknown): string {
-  return shortened(JSON.stringify(value) ?? 'nothing', 160);
+function shown(value: unknown, from: number): string {
+  if (typeof value !== 'string') return shortened(JSON.stringify(value) ?? 'nothing', 160);
+  const [before, after] = [from > 0 ? '…' : '', value.length > from + 80 ? '…' : ''];
+  return JSON.stringify(`${before}${value.slice(from, from + 80)}${after}`);
 }
 
 /** True for objects and arrays: both have named fields. */
