@@ -1,9 +1,10 @@
 /** The command line: argv in, exit code out. host/process.ts has the parts that it shares with the action. */
 
 import { resolve } from 'node:path';
-import { resultLine, resultText } from '../adapters/storage/run-directory.ts';
+import { resultLine } from '../adapters/storage/run-directory.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import { internalError, type RunOutcome, refusedFor } from '../domain/run/outcome.ts';
+import { jsonDocument } from '../domain/text/terminal.ts';
 import { refusedResult } from '../engine/finish/result.ts';
 import { standingIn } from '../git/checkout-layout.ts';
 import type { HostContext } from '../host/context.ts';
@@ -79,7 +80,7 @@ async function carryOut(
 
   /** The outcome of a command that has done nothing. */
   function tell(outcome: RunOutcome, { output, command }: AskedCommand, reason = outcome.reason): number {
-    const textOf = output === 'json' ? resultText : output === 'jsonl' ? resultLine : null;
+    const textOf = output === 'json' ? jsonDocument : output === 'jsonl' ? resultLine : null;
     const document = command?.nothingDone ?? refusedResult;
     if (textOf) host.stdout.write(textOf(document({ ...outcome, reason }, VERSION), context.redact));
     printLast(outcome);

@@ -7,13 +7,13 @@ import {
   makeRunDirectory,
   newRunId,
   type RunDirectory,
-  resultText,
   writeResult,
 } from '../adapters/storage/run-directory.ts';
 import type { Problem } from '../domain/errors/problem.ts';
 import { machineFault } from '../domain/run/machine-fault.ts';
 import { refusedFor } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
+import { jsonDocument } from '../domain/text/terminal.ts';
 import { refusedResult } from '../engine/finish/result.ts';
 import type { HostContext } from '../host/context.ts';
 
@@ -36,7 +36,7 @@ export async function keepRefusal(
   if (made.status === 'failed') return;
   const result = { ...refusedResult(refusedFor(problems), context.version), runId };
   try {
-    writeResult(made.directory, resultText(result, context.redact));
+    writeResult(made.directory, jsonDocument(result, context.redact));
     clearScratch(made.directory);
     await keepPage(context, made.directory, result);
     context.watcher?.onDirectory(made.directory);

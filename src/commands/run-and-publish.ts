@@ -3,7 +3,7 @@
  * something, or GitHub would refuse it, this ends before the run spends anything.
  */
 
-import { type RunDirectory, resultText } from '../adapters/storage/run-directory.ts';
+import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import { withoutKeyAndTokens } from '../config/provider-keys.ts';
 import { settingsOf } from '../config/schema.ts';
 import type { Problem } from '../domain/errors/problem.ts';
@@ -16,6 +16,7 @@ import type { StopSignal } from '../domain/run/exit-code.ts';
 import type { Interruption } from '../domain/run/limits.ts';
 import { interrupted, publishFailed, type RunOutcome, usageError } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
+import { jsonDocument } from '../domain/text/terminal.ts';
 import type { WorkAhead } from '../engine/run-input.ts';
 import { sha256Of } from '../files/hash.ts';
 import type { CommandOutcome, HostContext } from '../host/context.ts';
@@ -203,7 +204,7 @@ export async function startRunAndPublish(
   if (end.status === 'refused') return end;
   const outcome = end.status === 'printed' ? end.outcome : withPullRequest(end.outcome, publication);
   const unread = isDocument
-    ? await handOver(context, resultText(documentOf(outcome, result, publication), context.redact))
+    ? await handOver(context, jsonDocument(documentOf(outcome, result, publication), context.redact))
     : null;
   const last = outcome.exitCode === 0 ? (unread ?? outcome) : outcome;
   if (end.status === 'decided' || last !== outcome) sayEnd(context, last);

@@ -9,8 +9,7 @@ import { type CheckLine, CheckReport, fine, lacking, noted, skipped } from '../d
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import { done, type RunOutcome, usageError } from '../domain/run/outcome.ts';
 import { hasPrice, mainPrice } from '../domain/run/pricing.ts';
-import { redactedJson } from '../domain/secrets/redact.ts';
-import { inertJson, oneLine } from '../domain/text/terminal.ts';
+import { jsonDocument, oneLine } from '../domain/text/terminal.ts';
 import { pluralize } from '../domain/text/words.ts';
 import { freshRun } from '../engine/fresh/spec.ts';
 import { openRun } from '../engine/open-run.ts';
@@ -174,7 +173,7 @@ async function tell(context: HostContext, checked: Checked, isJson: boolean): Pr
   };
   const where = result === null ? [] : [`result: ${result}`];
   const document = isJson
-    ? `${inertJson(redactedJson(CheckReport.parse(report), context.redact, 2))}\n`
+    ? jsonDocument(CheckReport.parse(report), context.redact)
     : printedPage(context, pageOf(lines.slice(printed)), where);
   const unread = await handOver(context, document);
   // A person who leaves early has seen enough; a machine has half a document.

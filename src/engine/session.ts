@@ -11,7 +11,6 @@ import {
   newRunId,
   type RunDirectory,
   removeReport,
-  resultText,
   writeResult,
 } from '../adapters/storage/run-directory.ts';
 import { lockRun, lockWorkTree, runIsBusy, treeIsBusy } from '../adapters/storage/run-lock.ts';
@@ -24,6 +23,7 @@ import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import { knownSecretFinder, type Redact, redactorFor } from '../domain/secrets/redact.ts';
 import type { FindKnown } from '../domain/secrets/secret-scan.ts';
+import { jsonDocument } from '../domain/text/terminal.ts';
 import { type Warning, warning } from '../domain/warnings/warning.ts';
 import type { Checkout } from '../git/checkout-layout.ts';
 import type { EventSink } from '../ports.ts';
@@ -209,7 +209,7 @@ export class Session {
   /** Throws what the file system throws. */
   writeResult(): void {
     if (this.directory === null) return;
-    writeResult(this.directory, resultText(this.result, this.redact));
+    writeResult(this.directory, jsonDocument(this.result, this.redact));
     // The report of an earlier end is no longer valid.
     if (!this.#isKept) removeReport(this.directory);
     if (!this.#isKept) this.input.onSuddenEnd?.((outcome) => endSuddenly(this, this.#soFar, outcome));

@@ -3,18 +3,18 @@
 import type { Writable } from 'node:stream';
 import type { RunEvent } from '../../domain/run/events.ts';
 import type { RunResult } from '../../domain/run/result.ts';
-import { type Redact, redactedJson, redactedStrings } from '../../domain/secrets/redact.ts';
-import { inertJson } from '../../domain/text/terminal.ts';
+import { type Redact, redactedStrings } from '../../domain/secrets/redact.ts';
+import { jsonLine } from '../../domain/text/terminal.ts';
 import type { EventSink } from '../../ports.ts';
 
 /** Prints every event on stdout as one line of JSON, and the result at the end. */
 export function createEventStream(stdout: Writable, redact: Redact): EventSink {
   return {
     accept(event: RunEvent): void {
-      stdout.write(`${inertJson(redactedJson(event, redact))}\n`);
+      stdout.write(jsonLine(event, redact));
     },
     close(result: RunResult): void {
-      stdout.write(`${inertJson(redactedJson({ type: 'result', ...result }, redact))}\n`);
+      stdout.write(jsonLine({ type: 'result', ...result }, redact));
     },
   };
 }

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { AGREE_AGAIN, resumeCommand } from '../../domain/journal/continuation.ts';
 import { internalError } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
+import { jsonDocument } from '../../domain/text/terminal.ts';
 import { readStart } from './read-journal.ts';
 import { readResult } from './read-result.ts';
-import { type RunDirectory, resultText, writeResult } from './run-directory.ts';
+import { type RunDirectory, writeResult } from './run-directory.ts';
 import { whyNotUsable } from './run-directory-check.ts';
 import { lockRun } from './run-lock.ts';
 import { spentByJournals } from './run-spending.ts';
@@ -90,7 +91,7 @@ function keep(result: RunResult, directory: RunDirectory): void {
     // Its contents were redacted when written.
     writeResult(
       directory,
-      resultText(result, (text) => text),
+      jsonDocument(result, (text) => text),
     );
   } catch (error) {
     // Return what is known anyway.

@@ -18,8 +18,8 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { isWithin } from '../../domain/changes/path.ts';
 import type { Environment } from '../../domain/environment.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
-import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
-import { inertJson } from '../../domain/text/terminal.ts';
+import type { Redact } from '../../domain/secrets/redact.ts';
+import { jsonLine } from '../../domain/text/terminal.ts';
 import { sentence } from '../../domain/text/words.ts';
 import { replaceFile } from '../../files/replace-file.ts';
 
@@ -200,14 +200,9 @@ export function removeReport({ report }: RunDirectory): void {
   rmSync(report, { force: true });
 }
 
-/** Pretty-printed JSON with a final newline, as in `result.json` and on stdout with `--output json`. */
-export function resultText(result: object, redact: Redact): string {
-  return `${inertJson(redactedJson(result, redact, 2))}\n`;
-}
-
 /** One line, as printed after the events with `--output jsonl`. */
 export function resultLine(result: object, redact: Redact): string {
-  return `${inertJson(redactedJson({ type: 'result', ...result }, redact))}\n`;
+  return jsonLine({ type: 'result', ...result }, redact);
 }
 
 /**

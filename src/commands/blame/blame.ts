@@ -10,29 +10,24 @@ import type { ChangeLedger } from '../../domain/changes/ledger.ts';
 import { isWithin, resolvedPath } from '../../domain/changes/path.ts';
 import { type Origin, originOf } from '../../domain/changes/provenance.ts';
 import { describeCall } from '../../domain/conversation/tool.ts';
-import type { Environment } from '../../domain/environment.ts';
 import { fileLine } from '../../domain/report/result-lines.ts';
 import type { RunEvent, RunStarted } from '../../domain/run/events.ts';
 import { done, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
-import { type Redact, redactedJson, redactedStrings } from '../../domain/secrets/redact.ts';
-import { inertJson, oneLine } from '../../domain/text/terminal.ts';
+import { type Redact, redactedStrings } from '../../domain/secrets/redact.ts';
+import { oneLine } from '../../domain/text/terminal.ts';
 import { listed, pluralize } from '../../domain/text/words.ts';
 import { type AttributedPatchFile, attributePatch, keepHistory } from '../../engine/finish/attribution.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
 import { openKeptObjects } from '../../git/store/bare-repository.ts';
+import { type OverRuns, printEither } from '../hand-over.ts';
 
 /** The arguments of `patchsmith blame`. */
-export interface BlameInput {
+export interface BlameInput extends OverRuns {
   /** A run directory or the id of a run. */
   readonly run: string;
   /** A file or folder of the patch, as seen from `cwd` if that is in its work tree; null for all of it. */
   readonly path: string | null;
-  readonly json: boolean;
-  readonly redact: Redact;
   readonly cwd: string;
-  readonly env: Environment;
-  /** Prints the document on stdout. Resolves when it is on its way, with an outcome where it could not be written. */
-  readonly print: (document: string) => Promise<RunOutcome | null>;
 }
 
 /** Changes nothing and does not look at the checkout. */
@@ -56,12 +51,10 @@ export async function blameRun(input: BlameInput): Promise<RunOutcome> {
     );
   }
   const calls = callsIn(journal.events, input.redact);
-  const document = input.json
-    ? blameJson(started.runId, files, input.redact)
-    : blameText(files, { history: ledger.history, calls, redact: input.redact });
-  const unread = await input.print(document);
-  // A person who leaves early has seen enough; a machine has half a document.
-  if (input.json && unread !== null) return unread;
+  const work = { history: ledger.history, calls, redact: input.redact };
+  const document = { version: 1, runId: started.runId, files: files.map(fileJson) };
+  const unread = await printEither(input, document, () => blameText(files, work));
+  if (unread !== null) return unread;
   return done(`${pluralize(files.length, 'file')} of the patch attributed.`);
 }
 
@@ -105,18 +98,12 @@ function callsIn(events: readonly RunEvent[], redact: Redact): Map<string, strin
   );
 }
 
-function blameJson(runId: string, files: readonly AttributedPatchFile[], redact: Redact): string {
-  const shown = files.map(({ file, sources, hunks, cut }) => ({
-    ...file,
-    sources,
-    hunks:
-      hunks?.map((hunk) => ({
-        ...hunk,
-        lines: hunk.lines.map((line) => ({ ...line, text: lineText(line.text) })),
-      })) ?? null,
-    cut,
+function fileJson({ file, sources, hunks, cut }: AttributedPatchFile) {
+  const shown = hunks?.map((hunk) => ({
+    ...hunk,
+    lines: hunk.lines.map((line) => ({ ...line, text: lineText(line.text) })),
   }));
-  return `${inertJson(redactedJson({ version: 1, runId, files: shown }, redact, 2))}\n`;
+  return { ...file, sources, hunks: shown ?? null, cut };
 }
 
 /** The parts of a recorded run that blame needs. */

@@ -1,25 +1,19 @@
 /** `patchsmith clean`: removes old runs. */
 
-import type { Environment } from '../../domain/environment.ts';
 import { done, noChange, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { RetentionRules, RunSummary } from '../../domain/runs/retention.ts';
-import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
-import { inertJson } from '../../domain/text/terminal.ts';
+import { jsonDocument } from '../../domain/text/terminal.ts';
 import { formatSize, pluralize } from '../../domain/text/words.ts';
+import type { OverRuns } from '../hand-over.ts';
 import { removeRuns } from '../remove-runs.ts';
 
 /** The arguments of `patchsmith clean`. */
-export interface CleanInput {
+export interface CleanInput extends OverRuns {
   readonly rules: RetentionRules;
   readonly isDry: boolean;
-  readonly json: boolean;
-  readonly redact: Redact;
-  readonly env: Environment;
   readonly now: number;
   /** Prints one line for people. */
   readonly say: (line: string) => void;
-  /** Prints the document on stdout. Resolves with an outcome where it could not be written. */
-  readonly print: (document: string) => Promise<RunOutcome | null>;
 }
 
 /** Names every run that it removes, or would remove. */
@@ -42,7 +36,7 @@ export async function cleanRuns(input: CleanInput): Promise<RunOutcome> {
       kept,
       keptBytes,
     };
-    const unread = await print(`${inertJson(redactedJson(document, redact, 2))}\n`);
+    const unread = await print(jsonDocument(document, redact));
     if (unread !== null) return unread;
   }
   const stays = `${pluralize(kept, 'run')} (${formatSize(keptBytes)}) ${kept === 1 ? 'stays' : 'stay'}.`;

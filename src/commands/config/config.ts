@@ -6,8 +6,7 @@ import { defaultText, type SettingEntry, type Settings, settingEntries } from '.
 import { type Since, sizeText } from '../../config/values/amounts.ts';
 import { done } from '../../domain/run/outcome.ts';
 import { type GivenPrice, priceText } from '../../domain/run/pricing.ts';
-import { redactedJson } from '../../domain/secrets/redact.ts';
-import { columns, inertJson } from '../../domain/text/terminal.ts';
+import { columns, jsonDocument } from '../../domain/text/terminal.ts';
 import { pluralize } from '../../domain/text/words.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import { sayEnd, sayTo } from '../../host/say.ts';
@@ -43,7 +42,7 @@ export async function showConfig(
   const ofKey = keyOf(context, parts);
   const isJson = switches.has('json');
   const document = isJson
-    ? `${inertJson(redactedJson({ version: 1, patchsmith: context.version, settings: rows, key: ofKey }, context.redact, 2))}\n`
+    ? jsonDocument({ version: 1, patchsmith: context.version, settings: rows, key: ofKey }, context.redact)
     : tableOf(context, entries, rows, ofKey);
   const unread = await handOver(context, document);
   const say = sayTo(context);

@@ -8,9 +8,9 @@ import { publishable } from '../../domain/github/publishing/policy.ts';
 import { conclude, type PublicationSoFar } from '../../domain/github/publishing/publication.ts';
 import { noChange, publishFailed, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { RunResult } from '../../domain/run/result.ts';
-import { type Redact, redactedJson, redactedStrings } from '../../domain/secrets/redact.ts';
+import { type Redact, redactedStrings } from '../../domain/secrets/redact.ts';
 import type { FindKnown } from '../../domain/secrets/secret-scan.ts';
-import { inertJson } from '../../domain/text/terminal.ts';
+import { jsonDocument } from '../../domain/text/terminal.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import { refusedResult } from '../../engine/finish/result.ts';
 import { writeDocument } from '../../files/replace-file.ts';
@@ -74,7 +74,7 @@ export async function publishRun(input: PublishRequest): Promise<PublicationSoFa
   } finally {
     folder.remove();
   }
-  const document = `${inertJson(redactedJson(publication, input.redact, 2))}\n`;
+  const document = jsonDocument(publication, input.redact);
   const unwritten = writeDocument(run.directory.publication, document);
   if (unwritten !== null) publication.warnings.push(warning('WARN_DOCUMENT_UNWRITTEN', unwritten));
   return publication;

@@ -6,13 +6,8 @@ import { shown } from '../../config/values/value.ts';
 import { type Problem, problem } from '../../domain/errors/problem.ts';
 import { Publication } from '../../domain/github/publishing/publication.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
-import {
-  knownSecretFinder,
-  redactedJson,
-  redactedStrings,
-  secretsAmong,
-} from '../../domain/secrets/redact.ts';
-import { inertJson } from '../../domain/text/terminal.ts';
+import { knownSecretFinder, redactedStrings, secretsAmong } from '../../domain/secrets/redact.ts';
+import { jsonDocument } from '../../domain/text/terminal.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import { sayEnd, sayTo } from '../../host/say.ts';
 import type { Given } from '../command.ts';
@@ -62,9 +57,7 @@ export async function publishAndTell(
     errorCode: publication.errorCode,
   };
   const unread =
-    output === 'json'
-      ? await handOver(context, `${inertJson(redactedJson(publication, context.redact, 2))}\n`)
-      : null;
+    output === 'json' ? await handOver(context, jsonDocument(publication, context.redact)) : null;
   const outcome = published.exitCode === 0 ? (unread ?? published) : published;
   sayEnd(context, outcome);
   return outcome;

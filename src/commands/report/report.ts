@@ -5,23 +5,18 @@ import { execa } from 'execa';
 import { openRunDirectory } from '../../adapters/storage/find-run.ts';
 import { readResult } from '../../adapters/storage/read-result.ts';
 import { recordedEvents, writeReport } from '../../adapters/storage/report-file.ts';
-import type { Environment } from '../../domain/environment.ts';
 import { done, internalError, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
-import type { Redact } from '../../domain/secrets/redact.ts';
+import type { OverRuns } from '../hand-over.ts';
 
 /** The arguments of `patchsmith report`. */
-export interface ReportInput {
+export interface ReportInput extends Omit<OverRuns, 'json'> {
   /** A run directory or the id of a run. */
   readonly run: string;
   /** Show the page in the user's browser. */
   readonly opens: boolean;
-  readonly redact: Redact;
   readonly cwd: string;
-  readonly env: Environment;
   readonly now: () => number;
   readonly version: string;
-  /** Prints the path of the page on stdout. Resolves with an outcome where it could not be written. */
-  readonly print: (document: string) => Promise<RunOutcome | null>;
 }
 
 /**

@@ -2,36 +2,27 @@
 
 import { listRuns } from '../../adapters/storage/list-runs.ts';
 import { readSpending } from '../../adapters/storage/run-spending.ts';
-import type { Environment } from '../../domain/environment.ts';
 import { done, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunSummary } from '../../domain/runs/retention.ts';
-import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
-import { columns, inertJson, oneLine, wrapped } from '../../domain/text/terminal.ts';
+import { columns, oneLine, wrapped } from '../../domain/text/terminal.ts';
 import { formatSize, pluralize } from '../../domain/text/words.ts';
+import { type OverRuns, printEither } from '../hand-over.ts';
 
 /** The arguments of `patchsmith runs`. */
-export interface RunsInput {
-  readonly json: boolean;
+export interface RunsInput extends OverRuns {
   /** Columns of the terminal; infinite without one. */
   readonly width: number;
-  readonly redact: Redact;
-  readonly env: Environment;
-  /** Prints the document on stdout. Resolves with an outcome where it could not be written. */
-  readonly print: (document: string) => Promise<RunOutcome | null>;
 }
 
 /** Changes nothing: a run whose process has died is shown as such, and completed by the commands that work on it. */
 export async function showRuns(input: RunsInput): Promise<RunOutcome> {
-  const { json, redact, env, print } = input;
-  const { folders, runs: listed } = await listRuns(env);
+  const { folders, runs: listed } = await listRuns(input.env);
   const runs: RunSummary[] = [];
   // One after the other, so that only one journal is held.
   for (const run of listed) runs.push(await withSpending(run));
-  const document = json
-    ? `${inertJson(redactedJson({ version: 1, folders, runs: runs.map(runJson) }, redact, 2))}\n`
-    : table(runs, input);
-  const unread = await print(document);
-  if (json && unread !== null) return unread;
+  const document = { version: 1, folders, runs: runs.map(runJson) };
+  const unread = await printEither(input, document, () => table(runs, input));
+  if (unread !== null) return unread;
   const bytes = runs.reduce((sum, run) => sum + run.bytes, 0);
   const where = folders.length === 0 ? '' : ` in ${folders.join(', ')}`;
   return done(`${pluralize(runs.length, 'run')}, ${formatSize(bytes)}${where}.`);

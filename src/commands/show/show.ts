@@ -7,30 +7,25 @@ import { summarise } from '../../adapters/storage/list-runs.ts';
 import { readStart } from '../../adapters/storage/read-journal.ts';
 import { readResult } from '../../adapters/storage/read-result.ts';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
-import type { Environment } from '../../domain/environment.ts';
 import { costLine, fileLine, flagLines, proofLine } from '../../domain/report/result-lines.ts';
 import type { CommandReport } from '../../domain/run/events.ts';
 import { done, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
-import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
-import { inertJson, oneLine } from '../../domain/text/terminal.ts';
+import type { Redact } from '../../domain/secrets/redact.ts';
+import { oneLine } from '../../domain/text/terminal.ts';
 import { formatSize, pluralize, sentence } from '../../domain/text/words.ts';
+import { type OverRuns, printEither } from '../hand-over.ts';
 
 /** The arguments of `patchsmith show`. */
-export interface ShowInput {
+export interface ShowInput extends OverRuns {
   /** A run directory or the id of a run. */
   readonly run: string;
-  readonly json: boolean;
-  readonly redact: Redact;
   readonly cwd: string;
-  readonly env: Environment;
-  /** Prints the document on stdout. Resolves with an outcome where it could not be written. */
-  readonly print: (document: string) => Promise<RunOutcome | null>;
 }
 
 /** Its files are read within bounds and without following links; a run whose process has died is completed first. */
-export async function showRun({ run, json, redact, cwd, env, print }: ShowInput): Promise<RunOutcome> {
-  const found = await findRun(run, { cwd, env });
+export async function showRun(input: ShowInput): Promise<RunOutcome> {
+  const found = await findRun(input.run, input);
   if (found.status === 'failed') return usageError('ERR_RUN_NOT_FOUND', found.message);
   const { directory } = found;
   const died = await endDeadRun(directory);
@@ -48,11 +43,12 @@ export async function showRun({ run, json, redact, cwd, env, print }: ShowInput)
   const { bytes, startedAt } = summary;
   const root = (await readStart(directory.events))?.root ?? null;
   const shown = { path: directory.path, root, bytes, startedAt };
-  const document = json
-    ? `${inertJson(redactedJson({ version: 1, ...shown, startedAt: startedAt === null ? null : new Date(startedAt).toISOString(), result }, redact, 2))}\n`
-    : page(result, { ...shown, directory }, redact);
-  const unread = await print(document);
-  if (json && unread !== null) return unread;
+  const began = startedAt === null ? null : new Date(startedAt).toISOString();
+  const document = { version: 1, ...shown, startedAt: began, result };
+  const unread = await printEither(input, document, () =>
+    page(result, { ...shown, directory }, input.redact),
+  );
+  if (unread !== null) return unread;
   return done(
     `The run ${result.runId}${result.outcome === null ? ' is running' : `: ${result.outcome} (exit ${result.exitCode})`}.`,
   );

@@ -8,21 +8,19 @@ import { type RunSpending, readSpending } from '../../adapters/storage/run-spend
 import { readApiKey } from '../../config/dotenv.ts';
 import type { Settings } from '../../config/schema.ts';
 import { isPlainHttp } from '../../config/values/addresses.ts';
-import type { Environment } from '../../domain/environment.ts';
 import { type Problem, problem } from '../../domain/errors/problem.ts';
 import { done, providerError, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { SpendingGroup } from '../../domain/runs/spending.ts';
-import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
-import { inertJson } from '../../domain/text/terminal.ts';
 import { pluralize } from '../../domain/text/words.ts';
 import { type Warning, warning, warningText } from '../../domain/warnings/warning.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import { sayTo } from '../../host/say.ts';
+import { type OverRuns, printEither } from '../hand-over.ts';
 import { untilSignal } from '../until-signal.ts';
 import { groupsOf, spendingJson, spendingTables, totalText } from './report.ts';
 
 /** The request in the command line. */
-export interface UsageRequest extends Pick<UsageInput, 'env' | 'redact' | 'print' | 'json'> {
+export interface UsageRequest extends OverRuns {
   readonly settings: Settings;
   /** Of the whole organisation, instead of past runs. */
   readonly ofAll: boolean;
@@ -51,8 +49,9 @@ const GROUPS = ['model', 'day'] as const;
 async function reportOrganization(
   context: HostContext,
   { provider, baseUrl }: Settings,
-  { from, by, json, redact, env, say, print }: UsageInput,
+  input: UsageInput,
 ): Promise<CommandOutcome> {
+  const { from, by, redact, env, say } = input;
   const organization = providerNamed(provider)?.organization;
   const problems = [
     ...(by === 'plan' ? [NO_PLANS] : []),
@@ -83,11 +82,9 @@ async function reportOrganization(
     const { spending } = read;
     const parts = { groups: groupsOf(by, GROUPS), counted: null, redact };
     const days = { since: iso(first), until: iso(to) };
-    const document = json
-      ? `${inertJson(redactedJson({ version: 1, provider, ...days, ...spendingJson(spending, parts) }, redact, 2))}\n`
-      : spendingTables(spending, parts);
-    const unwritten = await print(document);
-    if (json && unwritten !== null) return unwritten;
+    const document = { version: 1, provider, ...days, ...spendingJson(spending, parts) };
+    const unwritten = await printEither(input, document, () => spendingTables(spending, parts));
+    if (unwritten !== null) return unwritten;
     return done(`The organisation since ${days.since.slice(0, 10)}: ${totalText(spending)}.`);
   });
   return { status: 'printed', outcome };
@@ -120,31 +117,24 @@ function iso(at: number): string {
 }
 
 /** The arguments of `patchsmith usage`. */
-interface UsageInput {
+interface UsageInput extends OverRuns {
   /** What began before is left out, in Unix milliseconds; null for nothing. */
   readonly from: number | null;
   readonly by: SpendingGroup | null;
-  readonly json: boolean;
-  readonly redact: Redact;
-  readonly env: Environment;
   /** Prints one line for people. */
   readonly say: (line: string) => void;
-  /** Prints the document on stdout. Resolves with an outcome where it could not be written. */
-  readonly print: (document: string) => Promise<RunOutcome | null>;
 }
 
 /** Only reads. A run that is in several places counts once; replays cost nothing and do not count. */
 async function showUsage(input: UsageInput): Promise<RunOutcome> {
-  const { from, by, json, redact, env, say, print } = input;
+  const { from, by, redact, env, say } = input;
   const { folders, runs, replays, unread } = await spentRuns(env, from);
   const groups = groupsOf(by);
   const since = from === null ? null : new Date(from).toISOString();
   const parts = { groups, counted: 'runs', redact };
-  const document = json
-    ? `${inertJson(redactedJson({ version: 1, since, folders, ...spendingJson(runs, parts), replays, unread }, redact, 2))}\n`
-    : spendingTables(runs, parts);
-  const unwritten = await print(document);
-  if (json && unwritten !== null) return unwritten;
+  const document = { version: 1, since, folders, ...spendingJson(runs, parts), replays, unread };
+  const unwritten = await printEither(input, document, () => spendingTables(runs, parts));
+  if (unwritten !== null) return unwritten;
   for (const { runId, problem } of unread.slice(0, MAX_NAMED)) say(`not counted: ${runId}: ${problem}`);
   const apart = [
     ...(replays > 0

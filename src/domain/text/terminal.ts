@@ -1,6 +1,6 @@
 /** Makes text from outside safe to print on a terminal and in a CI log. */
 
-import type { Redact } from '../secrets/redact.ts';
+import { type Redact, redactedJson } from '../secrets/redact.ts';
 import { shortened } from './shorten.ts';
 
 /** Everything that can move a cursor, start a line, change the reading direction or hide text; tabs are kept. */
@@ -37,6 +37,16 @@ export function inertJson(json: string): string {
       Array.from({ length: found.length }, (_, at) => escaped(found, at)).join(''),
     )
     .replace(COMMAND_MARK, '\\u0023#');
+}
+
+/** A document for machines and people: JSON that is indented, without secrets, and inert in a terminal and a log. */
+export function jsonDocument(value: object, redact: Redact): string {
+  return `${inertJson(redactedJson(value, redact, 2))}\n`;
+}
+
+/** The same in one line. */
+export function jsonLine(value: object, redact: Redact): string {
+  return `${inertJson(redactedJson(value, redact))}\n`;
 }
 
 /** Those of the characters above that JSON does not escape. */

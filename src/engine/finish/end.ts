@@ -1,10 +1,11 @@
 /** The very end of a run: result, document, report and last lines, once its outcome is decided. */
 
-import { isThere, resultText } from '../../adapters/storage/run-directory.ts';
+import { isThere } from '../../adapters/storage/run-directory.ts';
 import { costLine, fileLine, finalLine, flagLines } from '../../domain/report/result-lines.ts';
 import { internalError, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { redactedStrings } from '../../domain/secrets/redact.ts';
+import { jsonDocument } from '../../domain/text/terminal.ts';
 import { sentence } from '../../domain/text/words.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import { timeoutSignal, until } from '../../files/time-limit.ts';
@@ -61,7 +62,7 @@ async function printDocument(session: Session, patch: ProvenPatch | null): Promi
   const { stdout, settings } = session.input;
   const document =
     settings.output === 'json'
-      ? resultText(session.result, session.redact)
+      ? jsonDocument(session.result, session.redact)
       : settings.output === 'patch' && patch
         ? patch.bytes
         : '';

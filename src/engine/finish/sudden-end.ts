@@ -2,15 +2,11 @@
 
 import process from 'node:process';
 import { identify, killDescendants } from '../../adapters/sandboxes/command/process-table.ts';
-import {
-  clearScratch,
-  type RunDirectory,
-  resultLine,
-  resultText,
-} from '../../adapters/storage/run-directory.ts';
+import { clearScratch, type RunDirectory, resultLine } from '../../adapters/storage/run-directory.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import type { Redact } from '../../domain/secrets/redact.ts';
+import { jsonDocument } from '../../domain/text/terminal.ts';
 import type { RunInput } from '../run-input.ts';
 
 /** The run that ends. */
@@ -36,7 +32,7 @@ export function endSuddenly(run: EndingRun, soFar: () => Partial<RunResult>, out
   run.record(soFar());
   run.decide(outcome);
   const { stdout, settings } = run.input;
-  if (settings.output === 'json') stdout.write(resultText(run.result, run.redact));
+  if (settings.output === 'json') stdout.write(jsonDocument(run.result, run.redact));
   if (settings.output === 'jsonl') stdout.write(resultLine(run.result, run.redact));
   if (run.directory !== null) clearScratch(run.directory);
   run.writeResult();

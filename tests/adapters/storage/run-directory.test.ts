@@ -9,10 +9,10 @@ import {
   placesOf,
   type RunDirectoryRequest,
   resultLine,
-  resultText,
   writeResult,
 } from '../../../src/adapters/storage/run-directory.ts';
 import { redactorFor } from '../../../src/domain/secrets/redact.ts';
+import { jsonDocument } from '../../../src/domain/text/terminal.ts';
 import { emptyResult } from '../../../src/engine/finish/result.ts';
 import { tempFolder } from '../../support/files/temp-folder.ts';
 
@@ -73,7 +73,7 @@ test('the result is replaced atomically, is readable only for its owner, and con
   const result = { ...emptyResult('r', '0'), summary: 'It is se"cret-value.', iterations: 12345678 };
   const redact = redactorFor(['se"cret-value', '12345678']);
   writeResult(directory, 'older');
-  writeResult(directory, resultText(result, redact));
+  writeResult(directory, jsonDocument(result, redact));
   expect(JSON.parse(readFileSync(directory.result, 'utf8'))).toEqual({ ...result, summary: 'It is ***.' });
   expect(statSync(directory.result).mode & 0o777).toBe(0o600);
   expect(readdirSync(directory.path)).toEqual(['result.json', 'scratch']);

@@ -6,8 +6,8 @@ import { withoutKeyAndTokens } from '../../../config/provider-keys.ts';
 import type { OutcomesReport } from '../../../domain/github/outcomes.ts';
 import { sumOfCosts } from '../../../domain/github/publishing/costs.ts';
 import { done, type RunOutcome } from '../../../domain/run/outcome.ts';
-import { type Redact, redactedJson } from '../../../domain/secrets/redact.ts';
-import { columns, inertJson } from '../../../domain/text/terminal.ts';
+import type { Redact } from '../../../domain/secrets/redact.ts';
+import { columns, jsonDocument } from '../../../domain/text/terminal.ts';
 import { pluralize } from '../../../domain/text/words.ts';
 import type { HostContext } from '../../../host/context.ts';
 import { sayTo } from '../../../host/say.ts';
@@ -53,7 +53,7 @@ export async function showOutcomes(
     costUsd,
     costPerMergedUsd: merged.length === 0 ? null : costUsd / merged.length,
   };
-  const document = json ? `${inertJson(redactedJson(report, redact, 2))}\n` : tableOf(report, redact);
+  const document = json ? jsonDocument(report, redact) : tableOf(report, redact);
   return (await handOver(context, document)) ?? done(summaryOf(report));
 }
 
