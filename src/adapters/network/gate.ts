@@ -213,7 +213,8 @@ export function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? 'unknown error';
 }
 
-async function resolveByMachine(host: string): Promise<string[]> {
+/** The addresses of a host; rejects when there are none. */
+export async function resolveByMachine(host: string): Promise<string[]> {
   return (await lookup(host, { all: true })).map(({ address }) => address);
 }
 

@@ -2,7 +2,6 @@
  * Reads a web page for the model: only from allowed hosts at public addresses, checked again after each redirection.
  */
 
-import { lookup } from 'node:dns/promises';
 import { STATUS_CODES } from 'node:http';
 import { Agent, type Dispatcher, ProxyAgent, type Response, fetch as request } from 'undici';
 import { innermostMessage } from '../../../domain/errors/innermost-message.ts';
@@ -12,7 +11,7 @@ import { oneLine } from '../../../domain/text/terminal.ts';
 import { formatNumber, listed, sentence } from '../../../domain/text/words.ts';
 import { timeoutSignal } from '../../../files/time-limit.ts';
 import type { PageRead, PageReader } from '../../../ports/network.ts';
-import { addressMeaning, codeOf, lookupAmong } from '../gate.ts';
+import { addressMeaning, codeOf, lookupAmong, resolveByMachine } from '../gate.ts';
 import { loginFor } from '../machine-proxy.ts';
 import { addressKind } from '../public-address.ts';
 import type { Upstream } from '../upstream.ts';
@@ -219,10 +218,6 @@ async function answerOf(url: URL, response: Response, making: TextMaking): Promi
 }
 
 const MAX_ERROR_CHARS = 2_000;
-
-async function resolveByMachine(host: string): Promise<string[]> {
-  return (await lookup(host, { all: true })).map(({ address }) => address);
-}
 
 /** Rejects with its reason when the signal aborts. */
 function abortOf(signal: AbortSignal): Promise<never> {

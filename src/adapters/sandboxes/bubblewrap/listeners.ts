@@ -18,7 +18,7 @@ export const PROXY_PORT = 17_128;
 /** Where the resolvers of programs ask. */
 export const NAMES_PORT = 53;
 /** Most connections of one command, most of its names that are reported, and most answers that wait: its programs are hostile. */
-export const MOST_CONNECTIONS = 512;
+const MOST_CONNECTIONS = 512;
 const MOST_NAMES = 10_000;
 const MOST_ANSWERS = 100;
 
@@ -45,7 +45,10 @@ export function serveListeners(network: SandboxNetwork, sandbox: ChildProcess, n
       const listener = handle as unknown as Server | NameServer;
       listener.unref().on('error', () => undefined);
       if (listener instanceof NameServer) serveNames(network, listener);
-      else serveConnections(network, listener, listeners.length, connections);
+      else {
+        const at = listeners.length;
+        listener.on('connection', (one: Socket) => serveConnection(network, at, one, connections));
+      }
       listeners.push(listener);
       if (listeners.length === all) resolve(true);
     });
@@ -60,21 +63,27 @@ export function serveListeners(network: SandboxNetwork, sandbox: ChildProcess, n
   };
 }
 
-function serveConnections(
+/**
+ * Serves a connection of a command to the port at this place of `listenerPorts`. `connections` are those of the command, for as long as
+ * they are open.
+ */
+export function serveConnection(
   network: SandboxNetwork,
-  server: Server,
   at: number,
+  connection: Socket,
   connections: Set<Socket>,
 ): void {
-  const service = at === 0 ? undefined : network.services[at - 1];
+  connection.once('close', () => connections.delete(connection));
+  if (connections.size >= MOST_CONNECTIONS) {
+    connection.destroy();
+    return;
+  }
+  connections.add(connection);
   // A tunnel may be closed in one direction.
-  Object.assign(server, { allowHalfOpen: true, maxConnections: MOST_CONNECTIONS });
-  server.on('connection', (connection: Socket) => {
-    connections.add(connection);
-    connection.once('close', () => connections.delete(connection));
-    if (service === undefined) network.accept(connection);
-    else network.reach(service, connection);
-  });
+  connection.allowHalfOpen = true;
+  const service = network.services[at - 1];
+  if (service === undefined) network.accept(connection);
+  else network.reach(service, connection);
 }
 
 function serveNames(network: SandboxNetwork, names: NameServer): void {

@@ -12,7 +12,7 @@ import type { Duplex, Readable, Writable } from 'node:stream';
 import type { EnforcedLimits } from '../../../domain/run/limits.ts';
 import type { SandboxNetwork } from '../../../ports/network.ts';
 import type { Sandbox, SandboxCommand } from '../../../ports.ts';
-import { listenerPorts, MOST_CONNECTIONS } from '../bubblewrap/listeners.ts';
+import { listenerPorts, serveConnection } from '../bubblewrap/listeners.ts';
 import { kernelLimits } from '../command/limits.ts';
 import { OutputCapture } from '../command/output-capture.ts';
 import type { PipeSource } from '../command/output-pipe.ts';
@@ -197,17 +197,9 @@ function serve(network: SandboxNetwork, launcher: ChildProcess): () => void {
   launcher.channel?.unref();
   launcher.on('message', ({ to }: { to: number }, handle) => {
     const connection = handle as Socket;
-    connection.once('close', () => connections.delete(connection)).on('error', () => connection.destroy());
-    if (connections.size >= MOST_CONNECTIONS || !launcher.connected) {
-      connection.destroy();
-      return;
-    }
-    connections.add(connection);
-    // A tunnel may be closed in one direction.
-    connection.allowHalfOpen = true;
-    const service = network.services[to - 1];
-    if (service === undefined) network.accept(connection);
-    else network.reach(service, connection);
+    connection.on('error', () => connection.destroy());
+    if (launcher.connected) serveConnection(network, to, connection, connections);
+    else connection.destroy();
   });
   return () => {
     if (launcher.connected) launcher.disconnect();
