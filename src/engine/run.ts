@@ -6,8 +6,8 @@
 import { AgenticLoop } from '../agent/agentic-loop.ts';
 import { ToolExecutor } from '../agent/tool-executor.ts';
 import { Verification } from '../agent/verification.ts';
-import { proofLine } from '../domain/report/result-lines.ts';
 import type { ModelReplaced, ModelUse } from '../domain/fallback/fallback.ts';
+import { proofLine } from '../domain/report/result-lines.ts';
 import type { RunEvent } from '../domain/run/events.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunState } from '../domain/run/state.ts';

@@ -21,7 +21,7 @@ import type { CommandReport } from '../domain/run/events.ts';
 import type { Interruption, Limits } from '../domain/run/limits.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
-import { knownSecretFinder, type Redact, redactorFor } from '../domain/secrets/redact.ts';
+import { knownSecretFinder, type Redact, redactorFor, secretsAmong } from '../domain/secrets/redact.ts';
 import type { FindKnown } from '../domain/secrets/secret-scan.ts';
 import { jsonDocument } from '../domain/text/terminal.ts';
 import { type Warning, warning } from '../domain/warnings/warning.ts';
@@ -32,7 +32,6 @@ import { endSuddenly } from './finish/sudden-end.ts';
 import { EgressRecord } from './open/egress-record.ts';
 import type { RunInput } from './run-input.ts';
 import { limitsOf, openTimes, type RunTimes } from './run-limits.ts';
-import { secretsOf } from './secrets-of.ts';
 
 /** What a run needs before its loop, in the order in which it is checked. */
 export const OPENING_STAGES = [
@@ -280,4 +279,14 @@ function stopping(interruption: Interruption): string {
   return interruption.cause === 'deadline'
     ? 'The time is up: keeping the work so far …'
     : `${interruption.signal}: keeping the work so far … (send it again to stop immediately)`;
+}
+
+/** Keys, secret variables, the token of the job, credentials left for git, and secrets of MCP servers. */
+function secretsOf({ settings, env, trust, servers, apiKey, otherKeys }: RunInput): string[] {
+  const known = [...secretsAmong(env), ...settings.setupEnv.flatMap((name) => env[name] ?? [])];
+  const { token = null, credentials } = trust ?? {};
+  const left = [...(token === null ? [] : [token]), ...(credentials?.secrets ?? [])];
+  const ofServers = Object.values(servers ?? {}).flatMap((server) => server.secrets);
+  const keys = [apiKey ?? [], Object.values(otherKeys ?? {})].flat();
+  return [...keys, ...known, ...left, ...ofServers];
 }

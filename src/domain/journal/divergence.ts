@@ -43,7 +43,7 @@ const COMPARED: { readonly [Type in RunEvent['type']]?: readonly string[] } = {
 };
 
 /** What differs from one execution to the next; signs of denial are compared with the output that has them. */
-const VARYING = ['seq', 'at', 'durationMs', 'tokens', 'used', 'attempt', 'status', 'waitMs', 'awaited', 'signs'];
+const VARYING = 'seq at durationMs tokens used attempt status waitMs awaited signs'.split(' ');
 
 function comparable(event: RunEvent): unknown {
   const fields = Object.entries(event).filter(([name]) => COMPARED[event.type]?.includes(name) ?? true);
@@ -53,7 +53,8 @@ function comparable(event: RunEvent): unknown {
       if (name === 'base') return { tree: value.tree };
       if (name === 'changes')
         return value.filter((change: { excluded?: string }) => change.excluded === undefined);
-      if (typeof value === 'string') return name === 'text' || name === 'output' ? withoutTimes(value) : value;
+      if (typeof value === 'string')
+        return name === 'text' || name === 'output' ? withoutTimes(value) : value;
       // How far a call got before the run was stopped, and whether it had begun, is a matter of timing.
       const end = value?.end ?? value?.command;
       const isCutShort = value?.reason === 'interrupted' || end?.interrupted === true;

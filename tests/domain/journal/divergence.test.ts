@@ -83,7 +83,6 @@ describe('a divergence names', () => {
       'event 7 (compaction.failed), kind: expected "no_summary", got "budget"',
     );
   });
-
 });
 
 test.each([
