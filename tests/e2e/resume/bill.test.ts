@@ -9,8 +9,11 @@ import { makeRepository, removeFolders, temporaryFolder } from '../../support/fi
 import { CLI, runCli } from '../../support/runs/cli.ts';
 import { patient } from '../../support/runs/recorded-run.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
+import { IS_FULL } from '../../support/setup/sample.ts';
 
 afterAll(removeFolders);
+
+const KILLS = IS_FULL ? 6 : 3;
 
 const slow = { gapMs: 30, text: 'Some words about the work. '.repeat(40) };
 const TURNS = ['two', 'three', 'four'].map((word, at) => ({
@@ -50,7 +53,7 @@ test('killed at random moments, a run counts every request, or says that it esti
         isOver = true;
       });
       while (!isOver && server.requests.length === asked) await sleep(5);
-      await Promise.race([child, sleep(kills < 6 ? Math.random() * 250 : 60_000)]);
+      await Promise.race([child, sleep(kills < KILLS ? Math.random() * 250 : 60_000)]);
       // What an answer would have cost is known no better after a polite end.
       if (!isOver) child.kill(kills % 2 === 0 ? 'SIGKILL' : 'SIGTERM');
       const { exitCode, stderr } = await child;
