@@ -1,7 +1,7 @@
 /** The setup of a run's sandboxes: what commands see of the machine, and how they start. */
 
-import { mkdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { chmod, copyFile, mkdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { EnforcedLimits } from '../../../domain/run/limits.ts';
 import type { SandboxNetwork } from '../../../ports/network.ts';
 import type { SandboxCommand } from '../../../ports.ts';
@@ -15,11 +15,23 @@ import { cacheVariables } from '../visible/package-caches.ts';
 import type { findToolchains } from '../visible/toolchains.ts';
 import type { UserMount } from '../visible/user-mounts.ts';
 import type { BubblewrapFeatures, KernelSetting, Mount } from './args.ts';
-import { type ClosedShells, closedShells } from './closed-shells.ts';
-import { HOME_INSIDE, mountsOf, type View } from './mounts.ts';
+import { HOME_INSIDE, mountsOf, oursInside, type View } from './mounts.ts';
 import { nestedCovers } from './nested-covers.ts';
 import { type Pins, pinMounts } from './pinned-mounts.ts';
 import { FEW_TRIES, ONE_TRY, proxyVariables, TUNNEL_INSIDE, tunnelProgram } from './proxy-clients.ts';
+
+/**
+ * Process 1 of a sandbox and the shell that runs a script: copies that can be executed but not read, so that the kernel prevents
+ * anything inside from tracing them or taking their descriptors. An attacker who controlled process 1 could outlive the command and
+ * forge its exit code; and the lines after a hostile program in the same script must remain reliable.
+ */
+interface ClosedShells {
+  readonly mount: Mount;
+  /** The launcher, which is process 1, as seen inside. */
+  readonly init: string;
+  /** The shell that runs scripts, as seen inside. */
+  readonly script: string;
+}
 
 /** Everything known about the machine and decided about the view. */
 export interface BubblewrapSetup {
@@ -156,4 +168,26 @@ async function coversOf({ root, at, sandboxGitDir, files }: View): Promise<Bubbl
       : sandboxGitDir.nested;
     return nestedCovers({ root, at, nested, emptyFolder });
   };
+}
+
+/**
+ * When a process executes a file that its user may not read, the kernel makes it non-dumpable (`would_dump` in fs/exec.c),
+ * and then refuses ptrace, pidfd_getfd, process_vm_readv, /proc/PID/mem and the like to everyone without CAP_SYS_PTRACE.
+ * Commands have no capabilities, not even root's. Programs that the shell executes are ordinary processes again, so
+ * debuggers work on them.
+ *
+ * `files` is a private folder; `shell` is what runs scripts.
+ */
+async function closedShells(shell: string, launcher: string, files: string): Promise<ClosedShells> {
+  const folder = join(files, 'shells');
+  await mkdir(folder, { mode: 0o755 });
+  const mount = oursInside(folder, 'shells');
+  await Promise.all(
+    [launcher, shell].map(async (source) => {
+      const copy = join(folder, basename(source));
+      await copyFile(source, copy);
+      await chmod(copy, 0o111);
+    }),
+  );
+  return { mount, init: join(mount.at, basename(launcher)), script: join(mount.at, basename(shell)) };
 }

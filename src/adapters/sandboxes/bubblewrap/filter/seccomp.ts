@@ -13,7 +13,7 @@ export function seccompProgram(arch: string): Uint8Array | null {
 /**
  * They give access to keys of the user's session, memory and descriptors of other processes, files past the mounts, or parts
  * of the kernel through which unprivileged programs have escaped containers time and again. `ptrace` stays allowed for
- * debuggers and leak sanitizers: what must not be traced is protected from it (closed-shells.ts).
+ * debuggers and leak sanitizers: what must not be traced is protected from it (`closedShells`).
  */
 const REFUSED: readonly SystemCall[] = [
   'add_key',
