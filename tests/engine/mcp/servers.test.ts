@@ -108,17 +108,6 @@ describe('a server in the sandbox', () => {
     });
     expect(run.patch).toContain('+++ b/c.txt');
   });
-
-  test('and everything it started are gone when the run has ended', async () => {
-    const seconds = oddSeconds();
-    const run = await calledRun({
-      servers: { own: own('stubborn') },
-      turns: [[{ name: 'own__leave', input: { seconds } }]],
-    });
-    expect(run.said).toEqual([said('left')]);
-    expect(processesWith(seconds)).toEqual([]);
-    expect(processesWith(MARK)).toEqual([]);
-  });
 });
 
 describe('the tools of a server', () => {
