@@ -16,7 +16,7 @@ import { copyGitDir, describeSandboxGitDir, hideSubmodules } from './sandbox-git
 import { shadowRepository, type WorkTreeParts, workTreeParts } from './tree/parts.ts';
 import { copyIndex, START_INDEX } from './tree/start-index.ts';
 import { WorkTree } from './tree/work-tree.ts';
-import { copyLinkedOut, hasNoLinks } from './unwalked/hard-links.ts';
+import { copyLinkedOut, findLinked } from './unwalked/hard-links.ts';
 import { keepRunStart } from './unwalked/run-start.ts';
 
 /** Where the workspace stores its own data: folders outside the work tree that do not exist yet. */
@@ -92,7 +92,9 @@ export async function openWorkspace(
 ): Promise<Workspace> {
   const { root } = checkout;
   const { shadowDir, limits = DEFAULT_CHANGE_LIMITS, isReadOnly = () => false, keepsBase = false } = places;
-  const unlinked = hasNoLinks(root);
+  const linked = findLinked(root);
+  // Its failure counts when it is awaited.
+  linked.catch(() => undefined);
   const settings = await readUserSettings(root, places.env);
   makeRepository(shadowRepository(checkout, shadowDir));
   copyIndex(checkout.gitDir, shadowDir, START_INDEX);
@@ -104,10 +106,9 @@ export async function openWorkspace(
     ...{ checkout, shadowDir, settings, warnings, limits },
     guard: places.guard,
   });
-  if (!(await unlinked)) {
-    await permitted;
-    for (const one of await copyLinkedOut({ root, maxBytes: limits.maxDiskBytes })) warnings.add(one);
-  }
+  if ((await linked).length > 0) await permitted;
+  for (const one of await copyLinkedOut({ root, maxBytes: limits.maxDiskBytes }, await linked))
+    warnings.add(one);
   const { tree, edits, found, openedNs } = await WorkTree.take(parts);
   const [made, base] = await Promise.all([
     madeGit,

@@ -31,7 +31,7 @@ import { reopenSandboxGitDir } from './reset-sandbox-git-dir.ts';
 import { rulesFolder } from './tree/looking-git.ts';
 import { shadowRepository, workTreeParts } from './tree/parts.ts';
 import { WorkTree } from './tree/work-tree.ts';
-import { copyLinkedOut, hasNoLinks } from './unwalked/hard-links.ts';
+import { copyLinkedOut, findLinked } from './unwalked/hard-links.ts';
 import { keepRunStart, type RunStart, readRunStart } from './unwalked/run-start.ts';
 
 /** What the journal says about the work tree. */
@@ -71,8 +71,11 @@ export function beginReopening(
   places: WorkspacePlaces,
   kept: KeptState,
 ): BegunWorkspace<Reopening> {
-  const reopen = async () =>
-    reopenWorkspace(checkout, places, kept, await copyLinkedSince(checkout.root, places));
+  const { root } = checkout;
+  const { maxDiskBytes } = places.limits ?? DEFAULT_CHANGE_LIMITS;
+  // Files may have been linked since, such as by the user's package manager.
+  const copied = async () => copyLinkedOut({ root, maxBytes: maxDiskBytes }, await findLinked(root));
+  const reopen = async () => reopenWorkspace(checkout, places, kept, await copied());
   return beginWith(checkout, places, reopen, (reopened) =>
     reopened.status === 'ok' ? reopened.workspace : null,
   );
@@ -130,15 +133,6 @@ export async function reopenWorkspace(
     [baseFiles, fresh].some((files) => files !== null && sameState(files.get(path) ?? null, after)),
   );
   return { status: 'ok', workspace, found, planted, asInBase: new Set(asInBase.map(({ path }) => path)) };
-}
-
-/** Files may have been linked since, such as by the user's package manager. */
-async function copyLinkedSince(
-  root: string,
-  { limits = DEFAULT_CHANGE_LIMITS }: WorkspacePlaces,
-): Promise<Set<Warning>> {
-  if (await hasNoLinks(root)) return new Set();
-  return new Set(await copyLinkedOut({ root, maxBytes: limits.maxDiskBytes }));
 }
 
 /** What the killed run has left in its shadow repository, and the settings of the user. */

@@ -43,11 +43,15 @@ const MAX_NAMES_BYTES = 128 * 1024 * 1024;
 /** Free disk space that the copies must leave. */
 const MIN_FREE_BYTES = 256 * 1024 * 1024;
 
-/** Call before commands run. Throws `LinkedOutside` if a file cannot be copied, and `CutShort` when time runs out. */
-export async function copyLinkedOut(tree: LinkedTree): Promise<Warning[]> {
+/**
+ * Call before commands run, with what `findLinked` has found. Throws `LinkedOutside` if a file cannot be copied, and `CutShort` when
+ * time runs out.
+ */
+export async function copyLinkedOut(tree: LinkedTree, found: readonly string[]): Promise<Warning[]> {
+  if (found.length === 0) return [];
   const view = new TreeView(tree.root);
   try {
-    const linked = leadingOut(view, tree.root, await linkedFiles(view, tree.root));
+    const linked = leadingOut(view, tree.root, linkedFiles(view, tree.root, found));
     const bytes = linked.reduce((sum, { stat }) => sum + Number(stat.size), 0);
     refuseTooLarge(tree, linked, bytes);
     const breath = new Breath();
@@ -65,22 +69,14 @@ export async function copyLinkedOut(tree: LinkedTree): Promise<Warning[]> {
   }
 }
 
-/** Whether there is nothing to copy, as in most trees. False where that is not known. Changes nothing. */
-export function hasNoLinks(root: string): Promise<boolean> {
-  return findLinked(root).then(
-    (found) => found.length === 0,
-    () => false,
-  );
-}
-
 interface LinkedFile {
   readonly path: string;
   readonly stat: BigIntStats;
 }
 
 /** Files with several names that commands, which run as this user, can change, or their mode. */
-async function linkedFiles(view: TreeView, root: string): Promise<LinkedFile[]> {
-  const found = (await findLinked(root)).flatMap((path) => {
+function linkedFiles(view: TreeView, root: string, paths: readonly string[]): LinkedFile[] {
+  const found = paths.flatMap((path) => {
     const stat = view.stat(path);
     return stat === null ? [] : [{ path, stat }];
   });
@@ -100,7 +96,7 @@ async function linkedFiles(view: TreeView, root: string): Promise<LinkedFile[]> 
 }
 
 /** Files with several names and, if we are not root, folders of this user that are closed. Those of others are closed to commands, too. */
-async function findLinked(root: string): Promise<string[]> {
+export async function findLinked(root: string): Promise<string[]> {
   const user = geteuid?.() ?? 0;
   const closed = ['-type', 'd', '-user', String(user), '!', '-perm', '-500', '-print0', '-prune', '-o'];
   const linked = ['-type', 'f', '-links', '+1', '-print0'];
