@@ -38,12 +38,19 @@ function described(event: RunEvent | undefined): string {
 const COMPARED: { readonly [Type in RunEvent['type']]?: readonly string[] } = {
   'run.started': ['base', 'setup', 'verifyBaseline', 'setupChanges'],
   'run.resumed': ['accepted'],
+  'turn.retried': ['kind'],
   'verify.completed': ['reports'],
   'budget.reached': ['limit', 'text'],
 };
 
-/** What differs from one execution to the next; signs of denial are compared with the output that has them. */
-const VARYING = 'seq at durationMs tokens used attempt status waitMs awaited signs'.split(' ');
+/**
+ * What differs from one execution to the next, also with the size of an output; signs of denial are compared with the output that
+ * has them. Copies of files have none but git's permissions.
+ */
+const VARYING = [
+  ...['seq', 'at', 'durationMs', 'waitMs', 'attempt', 'awaited'],
+  ...['tokens', 'used', 'reserved', 'signs', 'isPrivate'],
+];
 
 function comparable(event: RunEvent): unknown {
   const fields = Object.entries(event).filter(([name]) => COMPARED[event.type]?.includes(name) ?? true);

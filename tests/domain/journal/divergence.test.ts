@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { noUsage } from '../../../src/domain/conversation/conversation.ts';
 import { divergenceOf, withoutTimes } from '../../../src/domain/journal/divergence.ts';
 import type { RunAction, RunEvent } from '../../../src/domain/run/events.ts';
 import { call, commandEnd, started, turn } from '../../support/runs/events.ts';
@@ -27,6 +28,18 @@ describe('events of two runs are the same', () => {
     expect(
       said(started, { ...started, runId: 'r2', patchsmith: '9', root: '/elsewhere', sandbox: 'namespaces' }),
     ).toBe(null);
+  });
+
+  test('whatever was reserved for a request, and whoever may read the files of the copy', () => {
+    const sent = (input: number): RunAction => ({ type: 'request.sent', reserved: { ...noUsage, input } });
+    expect(said(sent(3_327), sent(3_328))).toBe(null);
+    const removed = (state: object): RunAction => {
+      const before = { mode: '100644', blob: '1'.repeat(40), size: 3, ...state } as const;
+      const source = { by: 'setup' } as const;
+      const change = { path: 'key', kind: 'delete', before, after: null, source, iteration: 0 } as const;
+      return { type: 'change.recorded', changes: [change] };
+    };
+    expect(said(removed({ isPrivate: true }), removed({}))).toBe(null);
   });
 
   test('when a command was cut short, however far it had come', () => {
