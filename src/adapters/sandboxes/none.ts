@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { EnforcedLimits } from '../../domain/run/limits.ts';
 import type { CommandTalk, Sandbox, SandboxCommand } from '../../ports.ts';
-import type { ForeignDescriptors } from './command/descriptors.ts';
+import { ForeignDescriptors } from './command/descriptors.ts';
 import type { PipeSource } from './command/output-pipe.ts';
 import { asFirstVictim, killMarked, killNow } from './command/process-table.ts';
 import { openLifecycle } from './command/sandbox-lifecycle.ts';
@@ -41,7 +41,8 @@ const LIFELINE_FD = 3;
 /** Runs commands without a sandbox. They are limited and cleaned up after, but not contained. */
 export function uncontained(setup: NoneSetup): Sandbox {
   const { shell, limits, folder } = setup;
-  return openLifecycle({ level: 'none', ...setup }, (command, { path, pipes, foreign, watchdog }) =>
+  const foreign = new ForeignDescriptors();
+  const sandbox = openLifecycle({ level: 'none', ...setup }, (command, { path, pipes, watchdog }) =>
     withScript(command.script, path, (script) => {
       const { isStrict = false, talk, env } = command;
       const line = scriptCommand({ program: shell, name: shell, isStrict }, script);
@@ -56,6 +57,7 @@ export function uncontained(setup: NoneSetup): Sandbox {
       );
     }),
   );
+  return { ...sandbox, close: () => sandbox.close().finally(() => foreign.close()) };
 }
 
 interface ProcessStart {

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import type { SandboxLevel } from '../../../domain/run/events.ts';
 import type { EnforcedLimits } from '../../../domain/run/limits.ts';
 import type { CommandResult, Sandbox, SandboxCommand } from '../../../ports.ts';
-import { ForeignDescriptors } from './descriptors.ts';
 import type { PipeSource } from './output-pipe.ts';
 import { neverStarted } from './supervise-command.ts';
 import { ResourceWatchdog } from './watchdog.ts';
@@ -14,7 +13,6 @@ export interface CommandResources {
   /** A path prefix that no other command uses. */
   readonly path: string;
   readonly pipes: PipeSource;
-  readonly foreign: ForeignDescriptors;
   readonly watchdog: ResourceWatchdog;
 }
 
@@ -39,7 +37,6 @@ export function openLifecycle(
   runCommand: RunCommand,
 ): Sandbox {
   const closing = new AbortController();
-  const foreign = new ForeignDescriptors();
   const watchdog = new ResourceWatchdog(limits, writable);
   const running = new Set<Promise<CommandResult>>();
   let started = 0;
@@ -50,7 +47,7 @@ export function openLifecycle(
       const signal = AbortSignal.any([command.signal, closing.signal]);
       if (signal.aborted) return neverStarted();
       const path = join(files, `command-${started++}`);
-      const result = runCommand({ ...command, signal }, { path, pipes, foreign, watchdog });
+      const result = runCommand({ ...command, signal }, { path, pipes, watchdog });
       running.add(result);
       try {
         return await result;
@@ -62,7 +59,6 @@ export function openLifecycle(
       closing.abort();
       await Promise.allSettled(running);
       pipes.close();
-      foreign.close();
     },
   };
 }
