@@ -276,6 +276,7 @@ describe('of the settings, each is accepted', () => {
 const AS_KEY: Readonly<Record<string, RegExp>> = {
   yes: /^file$|ERR_MCP_/,
   no: /ERR_NOT_FOR_PROJECT_FILE/,
+  'only `required`': /^file$/,
   'only lower': /^(?:file|default)$|ERR_NOT_FOR_PROJECT_FILE/,
   'only fewer': /^(?:file|default)$|ERR_NOT_FOR_PROJECT_FILE/,
 };
