@@ -90,7 +90,8 @@ GitHub refuses a call that grants less than \`run\` reads.
 | [\`long\`](workflows/long.yml) | a plan that takes longer than a job, [continued by the next one](long-runs.md) |
 | [\`fork\`](workflows/fork.yml) | a patch for a pull request from a fork, without any write access |
 
-Dependabot renews the commit that these workflows call.
+\`patchsmith init --update\` lets the workflows of a repository call the release that is installed, or \`OWNER/NAME@COMMIT\`. It prints
+the lines that it changes, and changes no others. Dependabot renews them, too.
 
 ## Inputs of the workflow
 

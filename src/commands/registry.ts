@@ -206,17 +206,19 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'init',
-    summary: 'Write project file, plan and workflow',
+    summary: 'Write project file, plan and workflow, or renew its commit',
     examples: [
       [
         'patchsmith init issues',
         'From issues and comments to pull requests; other templates: plans, long, fork',
       ],
+      ['patchsmith init --update', 'Renew the commit that workflows call, to that of this release'],
     ],
     operands: ['[TEMPLATE]', '[OWNER/NAME@COMMIT]'],
     settings: ['repo'],
     switches: {
       app: 'Publish with the token of your own GitHub App, so that checks run on the pull requests',
+      update: 'Renew the commit that workflows call, show the changed lines, and change nothing else',
     },
     async start(context, given) {
       const { startInit } = await import('./init/start.ts');

@@ -41,6 +41,7 @@ test.each<[string, string[], Parameters<typeof codesOf>[1]?]>([
   ['ERR_OPERAND_MISSING', ['completion']],
   ['ERR_UNEXPECTED_WORD', ['run', '-m', 'a', 'b']],
   ['ERR_UNKNOWN_TEMPLATE', ['init', 'nothing']],
+  ['ERR_NO_RELEASE', ['init', '--update']],
   ['ERR_UNKNOWN_SHELL', ['completion', 'csh']],
   ['ERR_UNKNOWN_VARIABLE', ['run', '-m', 'x'], { env: { PATCHSMITH_EFORT: 'max' } }],
   ['ERR_UNKNOWN_SETTING', ['run', '-m', 'x'], { files: { '.patchsmith.yml': 'efort: max\n' } }],

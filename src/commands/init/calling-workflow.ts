@@ -30,6 +30,11 @@ export function pinIn(text: string): WorkflowPin | null {
 
 const CALL = /^( +uses: )([\w.-]+\/[\w.-]+)(\/\.github\/workflows\/patchsmith\.yml)@[^\r\n]*/gm;
 
+/** The repositories whose workflow a text calls. */
+export function calledIn(workflow: string): string[] {
+  return [...workflow.matchAll(CALL)].map(([, , repository = '']) => repository);
+}
+
 /** The text with its calls at that commit, and nothing else changed. */
 export function pinned(workflow: string, { repository, commit, tag }: WorkflowPin): string {
   return workflow.replace(CALL, (_, uses: string, _called, file: string) => {

@@ -1,6 +1,6 @@
 /**
  * `patchsmith init [TEMPLATE]`: looks at the repository, writes project file, workflow and plans, and prints what it found, what
- * it guessed, and what is left to do. Overwrites nothing, and executes nothing of the repository.
+ * it guessed, and what is left to do. Overwrites nothing without `--update`, and executes nothing of the repository.
  */
 
 import { existsSync } from 'node:fs';
@@ -11,15 +11,23 @@ import { PROJECT_FILE } from '../../config/resolve.ts';
 import { absolutePath, type RepoPath } from '../../domain/changes/path.ts';
 import { done, noChange, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { pluralize, sentence } from '../../domain/text/words.ts';
-import { writeNewFile } from '../../files/nofollow-files.ts';
-import { lookAt } from '../../files/tree-view.ts';
+import { readFile, writeFile, writeNewFile } from '../../files/nofollow-files.ts';
+import { lookAt, viewing } from '../../files/tree-view.ts';
 import { askGit } from '../../git/git.ts';
 import { userGitEnvironment } from '../../git/user-settings.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import { sayEnd, sayTo } from '../../host/say.ts';
 import type { Given } from '../command.ts';
 import { readSettings } from '../inputs.ts';
-import { madeFor, pinIn, pinned, releasePin, withAppToken } from './calling-workflow.ts';
+import {
+  calledIn,
+  madeFor,
+  pinIn,
+  pinned,
+  releasePin,
+  type WorkflowPin,
+  withAppToken,
+} from './calling-workflow.ts';
 import { APP_STEPS, PULL_REQUESTS, WORKFLOW_TEMPLATES, type WorkflowTemplate } from './workflow-templates.ts';
 import {
   packageFlags,
@@ -69,6 +77,7 @@ async function initialise(
   const found = await findCheckout(absolutePath(context.cwd, repo ?? '.'), context.env);
   if (found.status === 'failed') return usageError('ERR_NO_CHECKOUT', found.message);
   const { root, prefix } = found.checkout;
+  if (switches.has('update')) return updateCalls(root, named, say);
   if (prefix !== '') say(`About the root of the checkout, ${root}, and not ${prefix}:`);
   const survey = await surveyRepository(root);
   for (const line of surveyLines(survey)) say(line);
@@ -167,7 +176,53 @@ function stepsLeft(
     `Then let it work: ${typed(`run ${task}`)} (docs/sandbox.md says how tests get their packages)`,
     isPinned
       ? 'Review the commit that the workflow calls.'
-      : 'Let the workflow call a commit that you have reviewed: OWNER/patchsmith@COMMIT behind its "uses"',
+      : 'Let the workflow call a commit that you have reviewed: patchsmith init --update OWNER/patchsmith@COMMIT',
     ...(withApp ? [...APP_STEPS, ...template.next.filter((step) => step !== PULL_REQUESTS)] : template.next),
   ];
+}
+
+const FOLDER = '.github/workflows';
+const MAX_BYTES = 1_000_000;
+
+/** `named` is the action on the command line; null for the release that is installed. */
+function updateCalls(root: string, named: WorkflowPin | null, say: (line: string) => void): RunOutcome {
+  const pin = named ?? releasePin();
+  if (pin === null) return unknownCommit('This is a build from a checkout, which no workflow can call.');
+  const listing = viewing(root, (view) => view.listFolder(FOLDER));
+  const names = listing.status === 'seen' ? listing.entries.map(({ name }) => name).sort() : [];
+  let calls = 0;
+  let renewed = 0;
+  for (const name of names.filter((one) => /\.ya?ml$/.test(one))) {
+    const path = `${FOLDER}/${name}` as RepoPath;
+    const read = readFile(root, path, MAX_BYTES);
+    if (read.status !== 'ok') continue;
+    // Byte for byte: a call is ASCII, and the rest is not ours.
+    const text = read.bytes.toString('latin1');
+    const called = calledIn(text);
+    const other = called.find((repository) => named === null && repository !== pin.repository);
+    if (other !== undefined)
+      return unknownCommit(`${path} calls ${other}, and this is a release of ${pin.repository}.`);
+    calls += called.length;
+    const now = pinned(text, pin);
+    if (now === text) continue;
+    const written = writeFile(root, path, Buffer.from(now, 'latin1'));
+    if (written.status !== 'ok')
+      return usageError('ERR_TEMPLATE_UNWRITTEN', sentence(`${path} cannot be written: ${written.message}`));
+    renewed += 1;
+    say(path);
+    const lines = now.split('\n');
+    for (const [at, line] of text.split('\n').entries())
+      if (line !== lines[at]) for (const one of [`-${line}`, `+${lines[at]}`]) say(one.trimEnd());
+  }
+  if (renewed > 0) return done(`${pluralize(renewed, 'workflow')} renewed. Review and commit the change.`);
+  return noChange(
+    calls > 0 ? 'Every call has this commit already.' : `No workflow in ${FOLDER} calls patchsmith's.`,
+  );
+}
+
+function unknownCommit(why: string): RunOutcome {
+  return usageError(
+    'ERR_NO_RELEASE',
+    `${why} Name a commit that you have reviewed: patchsmith init --update OWNER/patchsmith@COMMIT.`,
+  );
 }

@@ -18,6 +18,8 @@ export const BEFORE_A_RUN = {
       ERR_UNEXPECTED_WORD:
         'An argument belongs to no flag and no operand. Quote values with spaces; give the task with `--message` or `--plan`.',
       ERR_UNKNOWN_TEMPLATE: '`patchsmith init` has no such template. Use one that the message lists.',
+      ERR_NO_RELEASE:
+        '`patchsmith init --update` does not know which commit workflows are to call. Name it, as the message says.',
       ERR_UNKNOWN_SHELL:
         '`patchsmith completion` does not support this shell. Use one that the message lists.',
       ERR_UNKNOWN_INPUT: 'The action has no such input. Use the suggested one; docs/action.md lists all.',

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { type CliEnd, runCli } from '../../support/runs/cli.ts';
 
@@ -27,7 +27,7 @@ test.each(['issues', 'plans', 'long', 'fork'])(
     for (const [plan] of text.matchAll(/\.github\/patchsmith\/\S+\.md/g)) expect(files).toContain(plan);
     expect(files.filter((path) => path.startsWith('.github/patchsmith/'))).toHaveLength(1);
     expect(end.stderr).toContain('secret ANTHROPIC_API_KEY');
-    expect(end.stderr).toContain('OWNER/patchsmith@COMMIT');
+    expect(end.stderr).toContain('patchsmith init --update OWNER/patchsmith@COMMIT');
     expect(end.lastLine).toMatch(/^patchsmith: done \(exit 0\): \d files written/);
   },
 );
@@ -45,16 +45,53 @@ test('with --app what publishes logs in as a GitHub App, of which fork has nothi
   refused(fork, '--app: the workflow fork publishes nothing');
 });
 
-test('the commit that a workflow calls is the one that is named, in full', async () => {
-  const { root } = await makeRepository({ 'a.txt': 'a\n' });
-  const [mirror, commit] = ['corp/patchsmith', '1'.repeat(40)];
-  const end = await runCli(['init', 'issues', `${mirror}@${commit}`], { cwd: root });
-  expect(end.stderr).toContain('Review the commit that the workflow calls.');
-  expect(readFileSync(join(root, '.github/workflows/patchsmith-issues.yml'), 'utf8')).toContain(
-    `    uses: ${mirror}/.github/workflows/patchsmith.yml@${commit}\n`,
-  );
-  for (const action of [`${mirror}@v1`, `patchsmith@${commit}`])
-    refused(await runCli(['init', 'plans', action], { cwd: root }), 'OWNER/NAME@ and the 40 digits');
+describe('the commit that workflows call', () => {
+  const [first, second] = ['1'.repeat(40), '2'.repeat(40)];
+  const path = '.github/workflows/patchsmith-issues.yml';
+  const MIRROR = 'corp/patchsmith';
+
+  test('is the one that is named, and is renewed without another change', async () => {
+    const { root } = await makeRepository({ '.github/workflows/ci.yml': 'uses: corp/other@v1\n' });
+    const begun = await runCli(['init', 'issues', `${MIRROR}@${first}`], { cwd: root });
+    expect(begun.stderr).toContain('Review the commit that the workflow calls.');
+    const text = readFileSync(join(root, path), 'utf8');
+    expect(text).toContain(`    uses: ${MIRROR}/.github/workflows/patchsmith.yml@${first}\n`);
+    // Theirs, with bytes that are no text.
+    const own = Buffer.from(`${text.replace('"5"', '"9"')}# \xff\r\n`, 'latin1');
+    writeFileSync(join(root, path), own);
+    const renewed = await runCli(['init', '--update', `${MIRROR}@${second}`], { cwd: root });
+    expect(renewed.lastLine).toBe(
+      'patchsmith: done (exit 0): 1 workflow renewed. Review and commit the change.',
+    );
+    const line = `    uses: ${MIRROR}/.github/workflows/patchsmith.yml@`;
+    expect(renewed.stderr).toBe(`${path}\n-${line}${first}\n+${line}${second}\n${renewed.lastLine}\n`);
+    expect(readFileSync(join(root, path)).toString('latin1')).toBe(
+      own.toString('latin1').replace(first, second),
+    );
+    const again = await runCli(['init', '--update', `${MIRROR}@${second}`], { cwd: root });
+    expect(again.lastLine).toContain('no_change (exit 0): Every call has this commit already.');
+  });
+
+  test('has to be named by a build from a checkout, in full', async () => {
+    const { root } = await makeRepository({ 'a.txt': 'a\n' });
+    refused(
+      await runCli(['init', '--update'], { cwd: root }),
+      '[ERR_NO_RELEASE]: This is a build from a checkout',
+    );
+    for (const action of [`${MIRROR}@v1`, `patchsmith@${first}`])
+      refused(await runCli(['init', '--update', action], { cwd: root }), 'OWNER/NAME@ and the 40 digits');
+  });
+
+  test('of a link is left alone', async () => {
+    const { root } = await makeRepository({ 'a.txt': 'a\n' });
+    const elsewhere = join(temporaryFolder(), 'a.yml');
+    const call = `    uses: ${MIRROR}/.github/workflows/patchsmith.yml@${first}\n`;
+    writeFileSync(elsewhere, call);
+    mkdirSync(join(root, '.github/workflows'), { recursive: true });
+    symlinkSync(elsewhere, join(root, '.github/workflows/a.yml'));
+    const end = await runCli(['init', '--update', `${MIRROR}@${second}`], { cwd: root });
+    expect([end.exitCode, readFileSync(elsewhere, 'utf8')]).toEqual([0, call]);
+  });
 });
 
 test('existing files are left unchanged; without a name the workflow is that for issues', async () => {
