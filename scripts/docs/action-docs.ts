@@ -81,7 +81,8 @@ from what writes:
 | \`run\` | the key, and read access only | checks out, carries out the plan in the sandbox, leaves an artifact |
 | \`publish\` | what the caller grants | checks the patch again as data, without checkout or model |
 
-GitHub refuses a call that grants less than \`run\` reads.
+GitHub refuses a call that grants less than \`run\` reads. Of two calls in one workflow, the second has to wait for the first
+(\`needs\`): the artifacts of both have the same names.
 
 | template of \`init\` | |
 |---|---|

@@ -20,7 +20,7 @@ import { sha256Of } from '../../files/hash.ts';
 import { pullRequestText } from '../../texts/pull-request.ts';
 import { type Base, type PublishJob, pullPlace } from './job.ts';
 import type { Change } from './rebuild-run.ts';
-import { fixFor, refusalSentence } from './refusals.ts';
+import { explained } from './refusals.ts';
 
 /** Earlier findings: reasons for a draft, and a pull request to reopen. */
 export interface ReviewFacts {
@@ -157,9 +157,7 @@ async function withMetadata(
   pull: PullRequest,
 ): Promise<void> {
   const problems = await setMetadata(upstream, pull, settings);
-  const said = problems.map((one) =>
-    typeof one === 'string' ? one : `${refusalSentence(one)} ${fixFor(one, { workflows: [] })}`.trim(),
-  );
+  const said = problems.map((one) => (typeof one === 'string' ? one : explained(one)));
   publication.warnings.push(...said.map((one) => warning('WARN_PULL_REQUEST_INCOMPLETE', one)));
 }
 

@@ -7,10 +7,10 @@ import type { Settings } from '../../config/schema.ts';
 import type { Environment } from '../../domain/environment.ts';
 import { nothingPublished, type PublicationSoFar } from '../../domain/github/publishing/publication.ts';
 import type { Interruption } from '../../domain/run/limits.ts';
-import { deadlineExceeded, interrupted, type RunOutcome } from '../../domain/run/outcome.ts';
+import { deadlineExceeded, interrupted, publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import { timeoutSignal, until } from '../../files/time-limit.ts';
 import type { GitHub } from '../../ports/github.ts';
-import { explainRefusal, type RefusedWork } from './refusals.ts';
+import { explained } from './refusals.ts';
 
 /** Where to work, and as whom. */
 export interface PlaceGiven {
@@ -45,8 +45,10 @@ export interface PublishPlace extends Omit<PlaceGiven, 'interrupt'> {
   readonly sayMade: (line: string) => void;
   /** Updated after every step, so that everything published is reported, whatever happens later. */
   readonly publication: PublicationSoFar;
-  /** What is published, to explain refusals. */
-  readonly work: RefusedWork;
+  /** Files of the patch that are workflows, which explains refusals. */
+  readonly workflows: readonly string[];
+  /** Where the patch of the run is; null before there is a run. */
+  readonly patchFile: string | null;
 }
 
 /** GitHub is read-only in a dry run. Asks it nothing yet. */
@@ -66,7 +68,8 @@ export async function openPlace(given: PlaceGiven): Promise<PublishPlace> {
     runUrl: runUrlOf(settings.githubServerUrl, env),
     sayMade: settings.dryRun ? () => {} : say,
     publication: { ...nothingPublished(version), repository, dryRun: settings.dryRun },
-    work: { workflows: [], patchFile: null },
+    workflows: [],
+    patchFile: null,
   };
 }
 
@@ -82,7 +85,7 @@ function runUrlOf(server: string, { GITHUB_REPOSITORY, GITHUB_RUN_ID }: Environm
 
 /** The work's own end, or the outcome of a refusal or a signal. The only place where a refusal by GitHub ends the work. */
 export async function ended<End>(
-  { settings, signal, work: refused }: Pick<PublishPlace, 'settings' | 'signal' | 'work'>,
+  { settings, signal, workflows }: Pick<PublishPlace, 'settings' | 'signal' | 'workflows'>,
   work: () => Promise<End>,
 ): Promise<End | RunOutcome> {
   try {
@@ -90,7 +93,7 @@ export async function ended<End>(
   } catch (error) {
     if (signal.aborted) return stopped(signal, settings);
     if (!(error instanceof GitHubRefused)) throw error;
-    return explainRefusal(error.refusal, refused);
+    return publishFailed('ERR_GITHUB_REFUSED', explained(error.refusal, workflows));
   }
 }
 

@@ -11,7 +11,7 @@ import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import { type CommitSettings, rulesAhead } from './branch-rules.ts';
 import { readRepository } from './job.ts';
 import type { PublishPlace } from './place.ts';
-import { fixFor, refusalSentence } from './refusals.ts';
+import { explained } from './refusals.ts';
 
 /** What is asked about the repository, with the token that will publish. */
 export interface PreflightPlace extends Pick<PublishPlace, 'repository' | 'upstream' | 'fork'> {
@@ -30,11 +30,7 @@ export async function preflightPublishing(
     return await obstacleFor(place, continues);
   } catch (error) {
     if (!(error instanceof GitHubRefused)) throw error;
-    const fix = fixFor(error.refusal, { workflows: [] });
-    return publishFailed(
-      'ERR_GITHUB_REFUSED',
-      `Publishing would fail: ${refusalSentence(error.refusal)} ${fix}`.trim(),
-    );
+    return publishFailed('ERR_GITHUB_REFUSED', `Publishing would fail: ${explained(error.refusal)}`);
   }
 }
 

@@ -55,8 +55,8 @@ export async function publishRun(input: PublishRequest): Promise<PublicationSoFa
   publication.runId = run.result.runId;
   const result = RunResult.parse(redactedStrings(recounted(run), input.redact));
   const { plan } = run.result;
-  const work = { workflows: workflowsAmong(result.changedFiles), patchFile: run.directory.patch };
-  const place = { ...opened, work };
+  const workflows = workflowsAmong(result.changedFiles);
+  const place = { ...opened, workflows, patchFile: run.directory.patch };
   if (plan === null) return explainedOnIssue(place, { end: endBeforePlan(result), result });
   const folder = makeTemporaryFolder(input.env);
   try {

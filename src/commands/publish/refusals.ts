@@ -1,20 +1,10 @@
 /** What GitHub refuses, explained to people: in its own words, with what to do about it. */
 
-import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { GitHubRefusal } from '../../ports/github.ts';
 
-/** What could not be published. */
-export interface RefusedWork {
-  /** Files of the patch that are workflows. */
-  readonly workflows: readonly string[];
-  /** Where the patch can still be found; null if there is none. */
-  readonly patchFile: string | null;
-}
-
-/** Returns an outcome with exit code 11. */
-export function explainRefusal(refusal: GitHubRefusal, work: RefusedWork): RunOutcome {
-  const reason = `${refusalSentence(refusal)} ${fixFor(refusal, work)}`.trim();
-  return publishFailed('ERR_GITHUB_REFUSED', reason);
+/** The sentence, and how to fix it. `workflows` are files of the patch that are workflows. */
+export function explained(refusal: GitHubRefusal, workflows: readonly string[] = []): string {
+  return `${refusalSentence(refusal)} ${fixFor(refusal, workflows)}`.trim();
 }
 
 /** `GitHub refused to open the pull request (403): Resource not accessible by integration.` */
@@ -73,7 +63,7 @@ export function workflowsAmong(files: readonly { path: string }[]): string[] {
 }
 
 /** How to fix it; empty if there is nothing to add to GitHub's own words. */
-export function fixFor(refusal: GitHubRefusal, { workflows }: Pick<RefusedWork, 'workflows'>): string {
+export function fixFor(refusal: GitHubRefusal, workflows: readonly string[]): string {
   const { status, message, permission, route } = refusal;
   if (/not permitted to create or approve pull requests/i.test(message))
     return 'Turn on "Allow GitHub Actions to create and approve pull requests" in Settings → Actions → General → Workflow permissions, of the repository or the organisation, or use the token of a GitHub App.';

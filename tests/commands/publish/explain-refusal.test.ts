@@ -8,7 +8,7 @@ const refusal = {
   permission: 'contents=write',
   requestId: null,
 };
-const none = { workflows: [] };
+const none: string[] = [];
 
 test('a token that may not is told what it lacks', () => {
   expect(fixFor(refusal, none)).toBe(

@@ -11,7 +11,7 @@ import type { FollowUp } from '../../../domain/github/follow-up.ts';
 import { warning } from '../../../domain/warnings/warning.ts';
 import { threadAnswer } from '../../../texts/follow-up.ts';
 import type { PublishJob } from '../job.ts';
-import { fixFor, refusalSentence } from '../refusals.ts';
+import { explained } from '../refusals.ts';
 
 /** A thread that has this run's answer gets no second one. Only threads whose file was changed are resolved. */
 export async function answerThreads(job: PublishJob, followUp: FollowUp, sha: string): Promise<void> {
@@ -48,6 +48,6 @@ async function refusalOf(work: () => Promise<void>): Promise<string | null> {
     return null;
   } catch (error) {
     if (!(error instanceof GitHubRefused)) throw error;
-    return `${refusalSentence(error.refusal)} ${fixFor(error.refusal, { workflows: [] })}`.trim();
+    return explained(error.refusal);
   }
 }

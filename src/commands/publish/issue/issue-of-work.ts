@@ -70,8 +70,7 @@ export type CommentJob = PublishPlace &
  * repository, unless that has to give the patch (`--fallback issue`).
  */
 export async function commentOnIssue(job: CommentJob, end: RunOutcome): Promise<null> {
-  const { askedIn, settings, upstream, publication, issueMarker: marker, sayMade } = job;
-  const { patchFile } = job.work;
+  const { askedIn, settings, upstream, publication, issueMarker: marker, patchFile, sayMade } = job;
   if (settings.comment === 'never' || job.signal.aborted) return null;
   if (isToldElsewhere(job, end)) return null;
   const patch = end.errorCode === 'ERR_GITHUB_REFUSED' ? (job.made?.patch ?? null) : null;
