@@ -112,7 +112,7 @@ export async function reopenWorkspace(
     async lookAtFolders(clock) {
       if (isHere && newGitDirs !== null) {
         const folders = await parts.planted.folders.look(clock);
-        for (const one of parts.planted.judge(folders)) if (one.is !== 'moved') planted.push(one.path);
+        for (const { path } of parts.planted.judge(folders)) planted.push(path);
       }
       return parts.planted.begin(clock, 'commands');
     },
