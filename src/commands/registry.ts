@@ -193,7 +193,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'doctor',
-    summary: 'Show how commands are contained on this machine, what they see, and which tools work inside',
+    summary: 'Show how commands are contained on this machine',
     examples: [['patchsmith doctor --mount ~/.cache/pip', 'Try the sandbox with one more folder']],
     operands: [],
     settings: settingsOf('doctor'),

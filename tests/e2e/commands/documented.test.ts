@@ -85,7 +85,7 @@ describe('of the commands that are shown,', () => {
 
   /** What is not here: keys, a token, a release, the vendors, and a run that has stopped. */
   const LACKS =
-    /\[ERR_(?:NO_KEY|NO_TOKEN|NO_REPOSITORY_NAME|NOT_RESUMABLE|PROVIDER_\w+|LIMIT_\w+|GITHUB_\w+)\]|blocked \(exit 5\)|deadline \(exit 124\)/;
+    /\[ERR_(?:NO_KEY|NO_RELEASE|NO_TOKEN|NO_REPOSITORY_NAME|NOT_RESUMABLE|PROVIDER_\w+|LIMIT_\w+|GITHUB_\w+)\]|blocked \(exit 5\)|deadline \(exit 124\)/;
 
   /** The name of a command in a sentence is no command line. The demo has tests of its own. */
   function typed(args: readonly string[]): string[] {

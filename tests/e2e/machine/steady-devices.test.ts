@@ -48,7 +48,7 @@ test.runIf(isRoot)('root that may make no namespaces is refused with what to do'
     args: ['--sandbox', 'required'],
   });
   expect(run.exitCode).toBe(10);
-  expect(run.result.reason).toMatch(/bubblewrap cannot start .* device nodes/);
+  expect(run.result.reason).toMatch(/bubblewrap cannot start .*may not create namespaces\. Start it with/);
 });
 
 const PUT = [
