@@ -164,7 +164,7 @@ test.each(Object.entries(KINDS))(
         {
           calls: [
             call('run_command', {
-              command: 'rm sub/b.txt; git status --porcelain > "$TMPDIR/s"; cat "$TMPDIR/s"',
+              command: 'rm -r sub; git status --porcelain > "$TMPDIR/s"; cat "$TMPDIR/s"',
             }),
           ],
         },

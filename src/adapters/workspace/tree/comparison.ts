@@ -82,7 +82,8 @@ export class Comparison {
       for (const path of paths) {
         const submodule = this.#seen.submoduleOf(path);
         if (path.endsWith('/') || (submodule !== null && submodule !== path)) continue;
-        const look = view.lookAt(path);
+        // A folder that can be read and not entered has shown its names to the walk.
+        const look = contents.closed.insist(path, () => view.lookAt(path));
         if (look.status === 'unreadable') closed.add(path);
         const stat = look.status === 'seen' ? look.stat : null;
         const refused = nameWarning(path, stat?.kind ?? null);
