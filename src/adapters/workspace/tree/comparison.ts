@@ -74,7 +74,7 @@ export class Comparison {
     return made.sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 
-  /** Looks at each of the paths. Those that cannot be looked at are added to `closed`. */
+  /** Looks at each of the paths, also in folders that can be read and not entered. Those that cannot be looked at are added to `closed`. */
   #placesOf(paths: Iterable<string>, closed: Set<string>): Places {
     const { contents, git } = this.#parts;
     const places: Places = { stats: new Map(), gone: [] };
@@ -82,7 +82,6 @@ export class Comparison {
       for (const path of paths) {
         const submodule = this.#seen.submoduleOf(path);
         if (path.endsWith('/') || (submodule !== null && submodule !== path)) continue;
-        // A folder that can be read and not entered has shown its names to the walk.
         const look = contents.closed.insist(path, () => view.lookAt(path));
         if (look.status === 'unreadable') closed.add(path);
         const stat = look.status === 'seen' ? look.stat : null;
