@@ -206,7 +206,7 @@ function verdictOn({ lines, outcome }: Checked): RunOutcome {
     : usageError('ERR_NOT_READY', reason);
 }
 
-/** The key of the settings' provider, and why there is none. */
+/** The provider's key, or the reasons why it is missing. */
 interface KeyRead {
   readonly settings: Settings;
   readonly key: string | null;

@@ -201,7 +201,7 @@ function eventWarning(event: RunEvent, { models }: Pick<RunState, 'models'>): Wa
   return compactionWarning(event);
 }
 
-/** The warning about a conversation that was not shortened, or was shortened without a summary; null if there is none. */
+/** Warns of a conversation that was not shortened, or only without a summary. */
 function compactionWarning(event: RunEvent): Warning | null {
   if (event.type === 'compaction.failed')
     return warning(

@@ -167,7 +167,7 @@ function asSentence(reason: string): string {
   return sentence(isAboutInputs ? reason : `${reason.slice(0, 1).toUpperCase()}${reason.slice(1)}`);
 }
 
-/** Its parts, in Markdown that mentions nobody and closes nothing. */
+/** Sections of a comment, as Markdown that mentions nobody and closes nothing. */
 export interface ShortComment {
   readonly headline: string;
   readonly reason: string;

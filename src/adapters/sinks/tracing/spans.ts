@@ -71,7 +71,7 @@ interface ChatEnd {
   readonly purpose?: 'summary' | 'review' | undefined;
 }
 
-/** The spans of one process of a run. `parent` is the span of patchsmith's caller; null if there is none. */
+/** Builds the spans of one process of a run. `parent` is the caller's span, or null. */
 export function spansOf(options: RunSpansOptions, traceId: string, parent: string | null): RunSpans {
   const { runId, startMs, attempt, tools, providerName, now, redact } = options;
   const spanId = (number: number) => digestOf(`${runId}/${startMs}/${attempt ?? ''}/${number}`).slice(0, 16);
