@@ -1,23 +1,94 @@
-/** The result of opening a run: a run that is ready to begin or to continue, or the outcome that ended it beforehand. */
+/**
+ * How a run is opened. New, resumed and replayed runs supply what differs between them (`Admitted`, `Settled`); the result is a run
+ * that is ready to begin or to continue, or the outcome that ended it beforehand.
+ */
 
+import type { SandboxMode, SandboxOptions } from '../adapters/sandboxes/options.ts';
 import { openJournal } from '../adapters/sinks/journal.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
+import type { WorkspacePlaces } from '../adapters/workspace/open.ts';
 import { awaitedBefore } from '../domain/conversation/awaited.ts';
 import type { ToolCall } from '../domain/conversation/conversation.ts';
 import { SeenLines } from '../domain/conversation/seen-files.ts';
 import type { ToolOutcome } from '../domain/conversation/tool.ts';
+import type { Problem } from '../domain/errors/problem.ts';
+import type { Failed } from '../domain/failed.ts';
 import type { ServerUse } from '../domain/mcp/server-tool.ts';
+import type { Permitted } from '../domain/review/allowed-domain.ts';
 import type { AskedHost } from '../domain/review/egress.ts';
 import { decideOutcome } from '../domain/run/decide-outcome.ts';
 import type { RunAction, RunEvent, RunStarted } from '../domain/run/events.ts';
+import type { VerifyIn } from '../domain/run/model-settings.ts';
 import { type RunOutcome, usageError } from '../domain/run/outcome.ts';
+import type { PathRules } from '../domain/run/plan.ts';
 import { type RunState, startOf } from '../domain/run/state.ts';
 import type { Redact } from '../domain/secrets/redact.ts';
 import type { Checkout } from '../git/checkout-layout.ts';
-import type { ProvenPatch, Workspace } from '../ports/workspace.ts';
+import type { ProvenPatch, SandboxGitDir, Workspace } from '../ports/workspace.ts';
 import type { Clock, EventSink, LlmProvider, Sandbox, Tool, VerifyPlace } from '../ports.ts';
 import type { RanBefore } from './open/setup-commands.ts';
 import type { Session } from './session.ts';
+
+/** Finds where a run works, checks whether it may begin, and reads its task. Changes nothing in the checkout. */
+export type Admit = (session: Session) => Promise<Admitted | Stopped>;
+
+/** A run that may begin, and what has to be opened for it. */
+export interface Admitted {
+  readonly status: 'ok';
+  readonly checkout: Checkout;
+  readonly directory: RunDirectory;
+  readonly tools: readonly Tool[];
+  /** What may be changed: a path that all of them permit. */
+  readonly rules: readonly PathRules[];
+  readonly sandbox: WantedSandbox;
+  /** Where verify commands run, and the setup commands that a fresh checkout needs. */
+  readonly verify: { readonly kind: VerifyIn; readonly setup: readonly string[] };
+  openProvider(): Promise<{ status: 'ok'; provider: LlmProvider } | Failed>;
+  /**
+   * Prepares the workspace at least as far as the sandbox needs it, and leaves the checkout as it is. `take` is called once, while
+   * or after the sandbox is opened.
+   */
+  begin(places: WorkspacePlaces): Promise<{
+    readonly sandboxGitDir: SandboxGitDir;
+    take(): Promise<TakenRun | Failed>;
+  }>;
+  /** Why the run cannot continue in this sandbox, or cannot succeed there whatever the model does; null if nothing was found. */
+  whyNotIn?(sandbox: Sandbox): Promise<RunOutcome | null>;
+}
+
+/** The sandbox that a run asks for. */
+interface WantedSandbox extends Pick<SandboxOptions, 'onProving'> {
+  readonly mode: SandboxMode;
+  readonly hosts: Permitted;
+  /** The working directory. */
+  readonly folder: string;
+  /** Absolute path at which commands see the work tree. Default: its own. */
+  readonly shownAs?: string;
+}
+
+/** The workspace, with what is left to do before the work. */
+export interface TakenRun {
+  readonly status: 'ok';
+  readonly workspace: Workspace;
+  /** Runs the commands that come before the work. */
+  settle(opened: OpenedRun): Promise<Settled | Stopped>;
+}
+
+/** Everything that is open before the first command runs. */
+export interface OpenedRun
+  extends Pick<Ready, 'provider' | 'sandbox' | 'workspace' | 'verifyPlace' | 'permits'> {
+  /** Has this called when the run has ended, before the sandbox is closed. */
+  readonly own: (close: () => unknown) => void;
+}
+
+/** How the run begins. Members left out are those of every run. */
+export interface Settled
+  extends Pick<Ready, 'start' | 'beginning'>,
+    Partial<
+      Omit<Ready, keyof OpenedRun | 'start' | 'beginning' | 'status' | 'directory' | 'forbidsBelow' | 'close'>
+    > {
+  readonly status: 'settled';
+}
 
 /** Everything that the loop needs, and how it begins. */
 export interface Ready {
@@ -106,9 +177,14 @@ export function stopped(outcome: RunOutcome): Stopped {
   return { status: 'stopped', outcome };
 }
 
+/** Refuses to begin, because of what the run was given or found. */
+export function refused(code: Problem['code'], reason: string): Stopped {
+  return stopped(usageError(code, reason));
+}
+
 /** Ends a run whose commands before the work did not all succeed. */
 export function stoppedBefore(session: Session, ran: Exclude<RanBefore, { status: 'ok' }>): Stopped {
-  if (ran.status === 'failed') return stopped(usageError('ERR_SETUP_FAILED', ran.message));
+  if (ran.status === 'failed') return refused('ERR_SETUP_FAILED', ran.message);
   const unknown =
     ran.changes === null ? 'what setup commands changed was not looked at: see git status' : null;
   return stopped(interruptedOutcome(session, { unknown, awaited: awaitedBefore(ran) }));

@@ -9,15 +9,22 @@ import { openRestorer } from '../../adapters/workspace/restore/restore.ts';
 import { runCommands } from '../../agent/verification.ts';
 import { type Permitted, permittedToday } from '../../domain/review/allowed-domain.ts';
 import type { RunEvents, RunStarted } from '../../domain/run/events.ts';
-import { usageError } from '../../domain/run/outcome.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import type { Providing } from '../../engine/open/provider.ts';
 import { recordedTools } from '../../engine/open/recorded-tools.ts';
 import { keptHosts } from '../../engine/open/sandbox.ts';
 import { baselineIn, forSetup } from '../../engine/open/setup-commands.ts';
-import { newRun, type Stopped, stopped } from '../../engine/ready.ts';
+import { whyMisplaced } from '../../engine/open-run.ts';
+import {
+  type Admit,
+  type Admitted,
+  newRun,
+  type OpenedRun,
+  refused,
+  type Settled,
+  type Stopped,
+} from '../../engine/ready.ts';
 import { changeLimits } from '../../engine/run-limits.ts';
-import type { Admitted, Located, OpenedRun, RunSpec, Settled } from '../../engine/run-spec.ts';
 import type { Session } from '../../engine/session.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import type { Workspace } from '../../ports/workspace.ts';
@@ -36,12 +43,16 @@ interface ReplayPlaces {
 }
 
 /** A journal's commands are as untrusted as a model's, so they run in the sandbox unless it is switched off. */
-export function replayedRun(places: ReplayPlaces): RunSpec {
-  return { locate: (session) => locate(session, places) };
+export function replayedRun(places: ReplayPlaces): Admit {
+  return async (session) => {
+    const located = await locate(session, places);
+    return located.status === 'stopped' ? located : admit(located);
+  };
 }
 
 /** What all stages after the first know. */
 interface Replay extends ReplayPlaces {
+  readonly status: 'ok';
   readonly session: Session;
   readonly directory: RunDirectory;
   readonly checkout: Checkout;
@@ -50,30 +61,40 @@ interface Replay extends ReplayPlaces {
   readonly ignored: readonly string[];
 }
 
-async function locate(session: Session, places: ReplayPlaces): Promise<Located | Stopped> {
+async function locate(session: Session, places: ReplayPlaces): Promise<Replay | Stopped> {
   const { run, folder, objectsGitDir } = places;
   const problem = await session.makeDirectory(folder);
   const { directory } = session;
-  if (problem !== null || directory === null) return stopped(usageError('ERR_RUN_DIRECTORY', problem ?? ''));
+  if (problem !== null || directory === null) return refused('ERR_RUN_DIRECTORY', problem ?? '');
   const read = await readJournal(run.events);
-  if (read.status === 'failed') return stopped(usageError('ERR_JOURNAL_UNREADABLE', read.message));
+  if (read.status === 'failed') return refused('ERR_JOURNAL_UNREADABLE', read.message);
   const obstacle = whyNotReplayable(run, read.events);
-  if (obstacle !== null) return stopped(usageError('ERR_NOT_REPLAYABLE', obstacle));
+  if (obstacle !== null) return refused('ERR_NOT_REPLAYABLE', obstacle);
   const { events } = read;
   const missing = await copyBaseOf(session, { run, start: events[0], folder, objectsGitDir });
-  if (missing !== null) return stopped(usageError('ERR_NOT_REPLAYABLE', missing));
+  if (missing !== null) return refused('ERR_NOT_REPLAYABLE', missing);
   const ignored = await bringIgnored(session, folder);
   const found = await findCheckout(folder, NO_USER);
-  if (found.status === 'failed') return stopped(usageError('ERR_NO_CHECKOUT', found.message));
-  const replay = { ...places, session, directory, checkout: found.checkout, events, ignored };
-  return { status: 'ok', checkout: found.checkout, directory, admit: () => admit(replay) };
+  if (found.status === 'failed') return refused('ERR_NO_CHECKOUT', found.message);
+  const { checkout } = found;
+  return (
+    whyMisplaced(session, checkout) ?? {
+      status: 'ok',
+      ...places,
+      session,
+      directory,
+      checkout,
+      events,
+      ignored,
+    }
+  );
 }
 
 async function admit(replay: Replay): Promise<Admitted | Stopped> {
   const { session, run, folder, events, ignored } = replay;
   const [recorded] = events;
   const made = await recordedTools(session, recorded);
-  if (made.status === 'failed') return stopped(usageError('ERR_RECORDED_TOOLS', made.message));
+  if (made.status === 'failed') return refused('ERR_RECORDED_TOOLS', made.message);
   const hosts = permittedHosts(session, recorded);
   // Anything that names the location of the copy is shown as that of the work tree.
   const redact = (text: string) => session.redact(text.replaceAll(folder, recorded.root));
@@ -86,6 +107,8 @@ async function admit(replay: Replay): Promise<Admitted | Stopped> {
   });
   return {
     status: 'ok',
+    checkout: replay.checkout,
+    directory: replay.directory,
     tools: made.tools,
     rules: [recorded.plan, recorded.paths],
     sandbox: {
@@ -95,7 +118,6 @@ async function admit(replay: Replay): Promise<Admitted | Stopped> {
       hosts,
     },
     verify: { kind: recorded.verifyIn, setup: recorded.setup.map(({ command }) => command) },
-    giveUp: session.interrupt,
     openProvider: async (): Promise<Providing> => {
       const model = { ...NO_MODEL, model: recorded.model, recording: run.events };
       return { status: 'ok', provider: await createProvider('replay', model) };

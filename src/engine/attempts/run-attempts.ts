@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { addAbortSignal, Readable } from 'node:stream';
 import { COPY } from '../../adapters/storage/dead-run.ts';
 import { copyWorkTree, trackedBelow } from '../../adapters/workspace/work-tree-copy.ts';
-import { deadlineExceeded, interrupted, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { deadlineExceeded, interrupted, type RunOutcome } from '../../domain/run/outcome.ts';
 import { listed } from '../../domain/text/words.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import { collect } from '../../files/regular-file.ts';
@@ -18,8 +18,7 @@ import { openInterrupt, raceAbort } from '../../host/deadline.ts';
 import { crashed } from '../finish/crash.ts';
 import { endRun } from '../finish/end.ts';
 import { takeCheckout } from '../fresh/spec.ts';
-import { locateRun } from '../open-run.ts';
-import { interruptedOutcome, type Stopped, stopped } from '../ready.ts';
+import { interruptedOutcome, refused, type Stopped, stopped } from '../ready.ts';
 import type { RunInput } from '../run-input.ts';
 import { Session } from '../session.ts';
 import { bringIn, type Chosen } from './bring-in.ts';
@@ -46,7 +45,7 @@ export async function runAttempts(input: RunInput): Promise<RunOutcome> {
 
 async function attempted(session: Session): Promise<Chosen | Stopped> {
   await session.progress.start();
-  const place = await locateRun(session, takeCheckout);
+  const place = await takeCheckout(session);
   if (place.status === 'stopped') return place;
   const stdin = await planOnStdin(session);
   if (stdin.status === 'stopped') return stdin;
@@ -109,11 +108,11 @@ async function copyTree(
     const copying = () => copyWorkTree({ from: checkout.root, to, signal });
     const copied = await session.progress.during({ label }, copying);
     if (copied.status === 'failed')
-      return stopped(usageError('ERR_ATTEMPT_COPY', `The work tree cannot be copied: ${copied.message}`));
+      return refused('ERR_ATTEMPT_COPY', `The work tree cannot be copied: ${copied.message}`);
     if (copied.status === 'interrupted') return stopped(whyNotCopied(session));
     if (copied.left.length > 0 && number === 1) {
       const lost = await trackedBelow(checkout.root, copied.left, session.input.env);
-      if (lost.length > 0) return stopped(usageError('ERR_ATTEMPT_COPY', alsoTracked(lost)));
+      if (lost.length > 0) return refused('ERR_ATTEMPT_COPY', alsoTracked(lost));
       session.warn(notCopied(copied.left));
     }
     roots.push(to);

@@ -9,30 +9,34 @@ import { windowOf } from '../../domain/compaction/compaction.ts';
 import { defaultCompactAt } from '../../domain/compaction/due.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
 import { JOURNAL_VERSION } from '../../domain/run/limits.ts';
-import { done, usageError } from '../../domain/run/outcome.ts';
+import { done } from '../../domain/run/outcome.ts';
 import { mainPrice } from '../../domain/run/pricing.ts';
-import type { Checkout } from '../../git/checkout-layout.ts';
 import type { Sandbox } from '../../ports.ts';
 import { systemPrompt, taskPrompt } from '../../prompts.ts';
 import { definitionsOf } from '../../tools/registry.ts';
 import { baselinePart, openedPart } from '../finish/result.ts';
 import type { OpenServers } from '../mcp/hub.ts';
 import { NO_SERVERS, openServersOf } from '../mcp/open-servers.ts';
-import { fallbackOf, type ModelChoice, type Providing, reviewOf } from '../open/provider.ts';
+import { fallbackOf, type ModelChoice, reviewOf } from '../open/provider.ts';
 import { keptHosts } from '../open/sandbox.ts';
 import { type RanBefore, runBefore } from '../open/setup-commands.ts';
-import { newRun, type Stopped, stopped, stoppedBefore } from '../ready.ts';
-import type { OpenedRun, Settled } from '../run-spec.ts';
+import {
+  newRun,
+  type OpenedRun,
+  refused,
+  type Settled,
+  type Stopped,
+  stopped,
+  stoppedBefore,
+} from '../ready.ts';
 import type { Session } from '../session.ts';
 import type { Task } from './task.ts';
 
 /** What the last stage of a new run needs of the first ones. */
-export interface PlacedRun {
+interface PlacedRun {
   readonly session: Session;
-  readonly checkout: Checkout;
   readonly directory: RunDirectory;
-  /** Its library loads while git runs. Anything wrong with it is reported in due order. */
-  readonly model: { readonly choice: ModelChoice; readonly providing: Promise<Providing> };
+  readonly choice: ModelChoice;
   readonly task: Task;
 }
 
@@ -53,7 +57,7 @@ export async function settleFresh(place: PlacedRun, opened: Oriented): Promise<S
   const { putMerge } = await import('../continued/merge.ts');
   const { shadowGit: shadowDir } = place.directory;
   const put = await putMerge({ facts: { ...facts, merge: facts.merge }, workspace, shadowDir, env });
-  if (put.status === 'failed') return stopped(usageError('ERR_MERGE_NOT_BEGUN', put.message));
+  if (put.status === 'failed') return refused('ERR_MERGE_NOT_BEGUN', put.message);
   const settled = await settle(place, opened);
   if (settled.status === 'stopped') await put.takeBack();
   return settled;
@@ -87,7 +91,7 @@ async function settle(place: PlacedRun, opened: Oriented): Promise<Settled | Sto
     ...unreadyPart(ran, isCheck),
     ...keptHosts(sandbox, settings),
     root: session.input.attempt?.root ?? workspace.root,
-    modelSettings: place.model.choice.settings,
+    modelSettings: place.choice.settings,
     ...firstRequest(session, { ...task, tools: [...task.tools, ...servers.tools] }, ran, opened),
   });
   keepProvisional(directory.events, { ...begin(NOT_RUN), seq: 1, at: session.startedAt }, session.redact);

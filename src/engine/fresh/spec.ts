@@ -13,48 +13,21 @@ import type { Sandbox } from '../../ports.ts';
 import { whyNotRunnable } from '../open/preflight.ts';
 import { modelChoiceOf, openProvider, openUnasked, preloadProvider } from '../open/provider.ts';
 import { whyNoSetupEnv, whyNotInSandbox } from '../open/setup-secrets.ts';
-import { type Stopped, stopped } from '../ready.ts';
-import type { Admitted, Located, RunSpec } from '../run-spec.ts';
+import { whyMisplaced } from '../open-run.ts';
+import { type Admit, type Admitted, refused, type Stopped, stopped } from '../ready.ts';
 import type { Session } from '../session.ts';
-import { hostsOf, type PlacedRun, settleFresh, taskPart } from './settle.ts';
+import { hostsOf, settleFresh, taskPart } from './settle.ts';
 import { readTask } from './task.ts';
 
 /** The run of `patchsmith run` and `patchsmith demo`. */
-export const freshRun: RunSpec = {
-  async locate(session) {
-    const choice = modelChoiceOf(session.input.settings);
-    const providing = (session.input.isCheck === true ? openUnasked : openProvider)(session, choice);
-    providing.catch(() => undefined);
-    const taken = await takeCheckout(session);
-    if (taken.status === 'stopped') return taken;
-    return { ...taken, admit: () => admit({ ...taken, session, model: { choice, providing } }) };
-  },
-};
-
-/**
- * A checkout that no other run works in until this one has ended. The run directory comes first, so that whatever is wrong with the
- * checkout is kept there.
- */
-export async function takeCheckout(session: Session): Promise<Omit<Located, 'admit'> | Stopped> {
-  const { settings, cwd, env, attempt } = session.input;
-  const found =
-    attempt === undefined
-      ? await findCheckout(absolutePath(cwd, settings.repo ?? '.'), env)
-      : { status: 'ok' as const, checkout: attempt.checkout };
-  const problem = await session.makeDirectory(found.status === 'ok' ? found.checkout.root : null);
-  const { directory } = session;
-  if (problem !== null || directory === null) return stopped(usageError('ERR_RUN_DIRECTORY', problem ?? ''));
-  if (found.status === 'failed') return stopped(usageError('ERR_NO_CHECKOUT', found.message));
-  const { checkout } = found;
-  const busy = await session.takeWorkTree(checkout);
-  return busy === null
-    ? { status: 'ok', checkout, directory }
-    : stopped(usageError('ERR_WORK_TREE_BUSY', busy));
-}
-
-async function admit(place: Omit<PlacedRun, 'task'>): Promise<Admitted | Stopped> {
-  const { session, checkout, model } = place;
+export const freshRun: Admit = async (session) => {
   const { settings, attempt, isCheck = false } = session.input;
+  const choice = modelChoiceOf(settings);
+  const providing = (isCheck ? openUnasked : openProvider)(session, choice);
+  providing.catch(() => undefined);
+  const taken = await takeCheckout(session);
+  if (taken.status === 'stopped') return taken;
+  const { checkout } = taken;
   const task = await readTask(session, checkout);
   if (task.status === 'stopped') return task;
   const { plan, paths, tools } = task;
@@ -67,19 +40,18 @@ async function admit(place: Omit<PlacedRun, 'task'>): Promise<Admitted | Stopped
   const orient = isCheck ? null : beginOrientation(join(root, task.workingDirectory), session.input.env);
   let orientation = '';
   return {
-    status: 'ok',
+    ...taken,
     tools,
     rules: [plan, paths],
     sandbox: {
       mode: settings.sandbox,
       hosts: settings,
       folder: task.workingDirectory,
-      onProving: () => preloadProvider(session, model.choice),
+      onProving: () => preloadProvider(session, choice),
       ...(attempt && { shownAs: attempt.root }),
     },
     verify: { kind: settings.verifyIn, setup: plan.setup },
-    giveUp: session.interrupt,
-    openProvider: () => model.providing,
+    openProvider: () => providing,
     // The sandbox is opened while the baseline is taken.
     async begin(places) {
       const begun = beginWorkspace(checkout, places);
@@ -88,22 +60,45 @@ async function admit(place: Omit<PlacedRun, 'task'>): Promise<Admitted | Stopped
         take: async () => ({
           status: 'ok',
           workspace: await begun.take(),
-          settle: (opened) => settleFresh({ ...place, task }, { ...opened, orientation }),
+          settle: (opened) => settleFresh({ ...taken, session, choice, task }, { ...opened, orientation }),
         }),
       };
     },
-    whyNotIn: (sandbox) => whyNotInSandbox(session, sandbox),
     // What setup commands make is looked up after them.
-    async whyHopeless(sandbox) {
+    async whyNotIn(sandbox) {
+      const uncontained = whyNotInSandbox(session, sandbox);
+      if (uncontained !== null) return uncontained;
       session.record({ sandbox: sandbox.level });
       const [hopeless, oriented = ''] = await Promise.all([
         plan.setup.length > 0 ? null : whyNotRunnable(session, task.verify, sandbox),
         orient?.({ sandbox, hosts: hostsOf(sandbox, settings) }),
       ]);
       orientation = oriented;
-      return hopeless;
+      return hopeless === null ? null : usageError('ERR_PROGRAM_MISSING', hopeless);
     },
   };
+};
+
+/**
+ * A checkout that no other run works in until this one has ended. The run directory comes first, so that whatever is wrong with the
+ * checkout is kept there.
+ */
+export async function takeCheckout(
+  session: Session,
+): Promise<Pick<Admitted, 'status' | 'checkout' | 'directory'> | Stopped> {
+  const { settings, cwd, env, attempt } = session.input;
+  const found =
+    attempt === undefined
+      ? await findCheckout(absolutePath(cwd, settings.repo ?? '.'), env)
+      : { status: 'ok' as const, checkout: attempt.checkout };
+  const problem = await session.makeDirectory(found.status === 'ok' ? found.checkout.root : null);
+  const { directory } = session;
+  if (problem !== null || directory === null) return refused('ERR_RUN_DIRECTORY', problem ?? '');
+  if (found.status === 'failed') return refused('ERR_NO_CHECKOUT', found.message);
+  const { checkout } = found;
+  const busy = await session.takeWorkTree(checkout);
+  if (busy !== null) return refused('ERR_WORK_TREE_BUSY', busy);
+  return whyMisplaced(session, checkout) ?? { status: 'ok', checkout, directory };
 }
 
 /** Programs that are worth naming where they are on PATH. */

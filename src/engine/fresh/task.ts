@@ -16,7 +16,7 @@ import type { Checkout } from '../../git/checkout-layout.ts';
 import { raceAbort } from '../../host/deadline.ts';
 import type { AnswerSchema, Tool } from '../../ports.ts';
 import { toolsOf } from '../../tools/registry.ts';
-import { interruptedOutcome, type Stopped, stopped } from '../ready.ts';
+import { interruptedOutcome, refused, type Stopped, stopped } from '../ready.ts';
 import type { Session } from '../session.ts';
 import type { TrustedPlan } from '../trust/plan.ts';
 import { pagesOf } from '../web.ts';
@@ -57,19 +57,19 @@ export async function readTask(session: Session, checkout: Checkout): Promise<Ta
   const plan = { ...planned.plan, setup: [...new Set([...settings.setup, ...planned.plan.setup])] };
   const verify = [...new Set([...plan.verify, ...settings.verify])];
   const unwaited = await whyUnwaited(plan.setup, verify);
-  if (unwaited !== null) return stopped(usageError('ERR_COMMAND_CANNOT_FAIL', unwaited));
+  if (unwaited !== null) return refused('ERR_COMMAND_CANNOT_FAIL', unwaited);
   for (const note of planned.notes) session.warn(note);
   const { outputSchema } = settings;
   const schema =
     outputSchema === null ? null : await (await answerSchemas()).readAnswerSchema(outputSchema, cwd);
-  if (schema?.status === 'failed') return stopped(usageError('ERR_ANSWER_SCHEMA', schema.message));
+  if (schema?.status === 'failed') return refused('ERR_ANSWER_SCHEMA', schema.message);
   const found = await folderIn(
     root,
     settings.workingDirectory === null
       ? resolve(root, plan.workingDirectory ?? checkout.prefix)
       : resolve(cwd, settings.repo ?? '', settings.workingDirectory),
   );
-  if (found.status === 'failed') return stopped(usageError('ERR_WORKING_DIRECTORY', found.message));
+  if (found.status === 'failed') return refused('ERR_WORKING_DIRECTORY', found.message);
   const { folder } = found;
   session.stage = 'principles';
   const principles = await readPrinciples({
@@ -80,8 +80,7 @@ export async function readTask(session: Session, checkout: Checkout): Promise<Ta
     revision: trust?.revision ?? null,
     maxBytes: settings.maxPrinciplesBytes,
   });
-  if (principles.status === 'failed')
-    return stopped(usageError('ERR_PRINCIPLES_UNREADABLE', principles.message));
+  if (principles.status === 'failed') return refused('ERR_PRINCIPLES_UNREADABLE', principles.message);
   for (const warning of principles.warnings) session.warn(warning);
   const toolNames = toolNamesOf(settings);
   const answer = schema?.answer ?? null;

@@ -3,11 +3,10 @@
 import { type ChosenTool, definitionSize, MAX_DEFINITIONS } from '../../domain/mcp/chosen-tools.ts';
 import type { FilledEntry } from '../../domain/mcp/server-spec.ts';
 import type { ServerTool } from '../../domain/mcp/server-tool.ts';
-import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { formatNumber, listed, pluralize } from '../../domain/text/words.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import { serverTool } from '../../tools/server-tool.ts';
-import { interruptedOutcome, type Stopped, stopped } from '../ready.ts';
+import { interruptedOutcome, refused, type Stopped, stopped } from '../ready.ts';
 import type { Session } from '../session.ts';
 import { ask, type Hub, type OpenServers, reasonText, type ServerPlaces, useOf } from './hub.ts';
 import { type Reached, reachServer, whyNotStarted } from './reach-server.ts';
@@ -23,14 +22,12 @@ export async function openAll(
   const entries = configured.filter(([name]) => had === null || had.delete(name));
   const missing = [...(had ?? [])];
   if (missing.length > 0)
-    return stopped(
-      usageError(
-        'ERR_MCP_SERVER',
-        `The run had the MCP ${missing.length === 1 ? 'server' : 'servers'} ${listed(missing, 5)}, which a run directory cannot start. Repeat its --mcp or --mcp-config.`,
-      ),
+    return refused(
+      'ERR_MCP_SERVER',
+      `The run had the MCP ${missing.length === 1 ? 'server' : 'servers'} ${listed(missing, 5)}, which a run directory cannot start. Repeat its --mcp or --mcp-config.`,
     );
   const refusal = whyNotStarted(session, places, entries);
-  if (refusal !== null) return stopped(usageError('ERR_MCP_SERVER', refusal));
+  if (refusal !== null) return refused('ERR_MCP_SERVER', refusal);
   const reached = await Promise.all(
     entries.map(([name, entry]) => openServer(session, places, { name, entry })),
   );
@@ -38,7 +35,11 @@ export async function openAll(
   if (session.interrupt.aborted) return stopped(interruptedOutcome(session));
   for (const { name, entry, state } of hubs) {
     if (state.status !== 'failed') continue;
-    if (entry.isRequired) return stopped(requiredFails(name, state.reason));
+    if (entry.isRequired)
+      return refused(
+        'ERR_MCP_SERVER',
+        `The MCP server ${name} is required, but not available: ${reasonText(state.reason)}.`,
+      );
     session.warn(
       warning(
         'WARN_MCP_SERVER_MISSING',
@@ -140,11 +141,4 @@ function opened(hubs: readonly Hub[], recorded: readonly ServerTool[] | null): O
       },
     },
   };
-}
-
-function requiredFails(name: string, reason: string): RunOutcome {
-  return usageError(
-    'ERR_MCP_SERVER',
-    `The MCP server ${name} is required, but not available: ${reasonText(reason)}.`,
-  );
 }

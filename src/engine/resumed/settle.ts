@@ -12,15 +12,13 @@ import { type CommandChanges, enforcePolicy } from '../../agent/policy.ts';
 import { type PathChange, sameState } from '../../domain/changes/change.ts';
 import { changesRecorded, workTreeStates } from '../../domain/journal/change-events.ts';
 import type { RunAction, RunEvent } from '../../domain/run/events.ts';
-import { usageError } from '../../domain/run/outcome.ts';
 import type { RunState } from '../../domain/run/state.ts';
 import { listed } from '../../domain/text/words.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import type { Tool } from '../../ports.ts';
 import { whyNotRunnable } from '../open/preflight.ts';
 import { runBefore } from '../open/setup-commands.ts';
-import { type Stopped, stopped, stoppedBefore } from '../ready.ts';
-import type { OpenedRun } from '../run-spec.ts';
+import { type OpenedRun, refused, type Stopped, stoppedBefore } from '../ready.ts';
 import type { Session } from '../session.ts';
 import { type RecordedRun, resumption } from './recorded-run.ts';
 
@@ -61,8 +59,7 @@ export async function settleResumed(unsettled: Unsettled): Promise<Continuation 
     ? found.filter(({ path }) => !reopened.asInBase.has(path))
     : settlement.foreign.filter((change) => !leftOut?.changes.includes(change));
   const others = foreign.length + reopened.planted.length;
-  if (others > 0 && !acceptChanges)
-    return stopped(usageError('ERR_CHANGED_BY_OTHERS', refusalOf(foreign, unsettled)));
+  if (others > 0 && !acceptChanges) return refused('ERR_CHANGED_BY_OTHERS', refusalOf(foreign, unsettled));
 
   const brought: RunAction[] = changesRecorded(diedInSetup ? traces : [], { by: 'setup' }, 0);
   if (isOther) {
@@ -74,7 +71,7 @@ export async function settleResumed(unsettled: Unsettled): Promise<Continuation 
   // Otherwise the model would find out at the user's expense.
   const missing =
     state.phase.at === 'ended' ? null : await whyNotRunnable(session, run.events[0].verify, sandbox);
-  if (missing !== null) return stopped(usageError('ERR_PROGRAM_MISSING', missing));
+  if (missing !== null) return refused('ERR_PROGRAM_MISSING', missing);
   if (others > 0) {
     await workspace.rebase(foreign.filter(({ path }) => !state.changes.hasChanged(path)));
     session.warn(
@@ -161,9 +158,7 @@ async function transferChanges(
   const states = workTreeStates(run.events);
   const stores = { root, shadowDir: run.directory.shadowGit };
   const notPut = (failure: string) =>
-    stopped(
-      usageError('ERR_CHANGES_NOT_TRANSFERRED', `The run's changes cannot be applied to ${root}: ${failure}`),
-    );
+    refused('ERR_CHANGES_NOT_TRANSFERRED', `The run's changes cannot be applied to ${root}: ${failure}`);
   // A merge is there before its setup commands run, as when the run began.
   const merged = lacking.filter(({ path }) => !states.has(path));
   const unmerged = merged.length === 0 ? null : await revertChanges(stores, merged);
@@ -189,11 +184,9 @@ async function transferChanges(
   const now = new Map((await workspace.capture('all')).map(({ path, after }) => [path, after]));
   for (const [path, state] of wanted) {
     if (now.has(path) && !sameState(now.get(path) ?? null, state))
-      return stopped(
-        usageError(
-          'ERR_CHANGES_NOT_TRANSFERRED',
-          `${path} cannot be restored in ${root}: its content reads differently there.`,
-        ),
+      return refused(
+        'ERR_CHANGES_NOT_TRANSFERRED',
+        `${path} cannot be restored in ${root}: its content reads differently there.`,
       );
   }
   const others = ran.changes.filter(({ path }) => !wanted.has(path));

@@ -14,7 +14,7 @@ import { wereCommandsUnderWay } from '../../domain/journal/undo.ts';
 import { type RunStarted, SandboxLevel } from '../../domain/run/events.ts';
 import { advance } from '../../domain/run/fold/advance.ts';
 import type { StopReason } from '../../domain/run/limits.ts';
-import { type RunOutcome, sandboxUnavailable, usageError } from '../../domain/run/outcome.ts';
+import { type RunOutcome, sandboxUnavailable } from '../../domain/run/outcome.ts';
 import type { RunState } from '../../domain/run/state.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
@@ -24,8 +24,17 @@ import { openServersOf } from '../mcp/open-servers.ts';
 import { openProvider } from '../open/provider.ts';
 import { recordedTools } from '../open/recorded-tools.ts';
 import { endLeftoversOf } from '../open/verify-place.ts';
-import { interruptedOutcome, type Stopped, stopped } from '../ready.ts';
-import type { Admitted, Located, OpenedRun, RunSpec, Settled } from '../run-spec.ts';
+import { whyMisplaced } from '../open-run.ts';
+import {
+  type Admit,
+  type Admitted,
+  interruptedOutcome,
+  type OpenedRun,
+  refused,
+  type Settled,
+  type Stopped,
+  stopped,
+} from '../ready.ts';
 import type { Session } from '../session.ts';
 import { callsOf, type RecordedRun } from './recorded-run.ts';
 import { settleResumed } from './settle.ts';
@@ -39,8 +48,11 @@ interface ResumeOptions {
 }
 
 /** If it stops before it is ready, the result in the run directory stays as it was. */
-export function resumedRun(run: RecordedRun, options: ResumeOptions): RunSpec {
-  return { locate: (session) => locate({ session, run, options }) };
+export function resumedRun(run: RecordedRun, options: ResumeOptions): Admit {
+  return async (session) => {
+    const located = await locate(session, run);
+    return located.status === 'stopped' ? located : admit({ session, run, options }, located.checkout);
+  };
 }
 
 interface Resuming {
@@ -49,34 +61,36 @@ interface Resuming {
   readonly options: ResumeOptions;
 }
 
-async function locate(resuming: Resuming): Promise<Located | Stopped> {
-  const { session, run } = resuming;
-  const { directory, events } = run;
-  const [start] = events;
+async function locate(
+  session: Session,
+  { directory, events: [start] }: RecordedRun,
+): Promise<{ status: 'ok'; checkout: Checkout } | Stopped> {
   const { settings, cwd, env } = session.input;
-  const place = settings.repo === null ? start.root : absolutePath(cwd, settings.repo);
-  const found = await findCheckout(place, env);
+  const found = await findCheckout(
+    settings.repo === null ? start.root : absolutePath(cwd, settings.repo),
+    env,
+  );
   if (found.status === 'failed') {
     const where = `The run worked in ${start.root}; --repo names another place.`;
-    return stopped(usageError('ERR_NO_CHECKOUT', `${found.message} ${where}`));
+    return refused('ERR_NO_CHECKOUT', `${found.message} ${where}`);
   }
   const { checkout } = found;
   if (isWithin(directory.path, checkout.root)) {
     const what = `The run directory ${directory.path} lies in the work tree ${checkout.root}`;
-    return stopped(usageError('ERR_RUN_DIRECTORY_IN_TREE', `${what}. Move it out.`));
+    return refused('ERR_RUN_DIRECTORY_IN_TREE', `${what}. Move it out.`);
   }
   if (!isWritable(directory.path)) {
     const what = `The run directory ${directory.path} is not writable`;
-    return stopped(usageError('ERR_RUN_DIRECTORY', `${what}. Resume a copy of it.`));
+    return refused('ERR_RUN_DIRECTORY', `${what}. Resume a copy of it.`);
   }
   const busy = await session.takeWorkTree(checkout);
-  if (busy !== null) return stopped(usageError('ERR_WORK_TREE_BUSY', busy));
-  return { status: 'ok', checkout, directory, admit: () => admit(resuming, checkout) };
+  if (busy !== null) return refused('ERR_WORK_TREE_BUSY', busy);
+  return whyMisplaced(session, checkout) ?? found;
 }
 
 async function admit(resuming: Resuming, checkout: Checkout): Promise<Admitted | Stopped> {
   const { session, run, options } = resuming;
-  const { settings, interrupt } = session.input;
+  const { settings } = session.input;
   const { directory, events, state } = run;
   const [start] = events;
   const refusal = await whyShut(session);
@@ -88,12 +102,14 @@ async function admit(resuming: Resuming, checkout: Checkout): Promise<Admitted |
     );
   }
   const recorded = await recordedTools(session, start);
-  if (recorded.status === 'failed') return stopped(usageError('ERR_RECORDED_TOOLS', recorded.message));
+  if (recorded.status === 'failed') return refused('ERR_RECORDED_TOOLS', recorded.message);
   const { tools } = recorded;
   if (start.fallback === null && settings.fallbackModel !== null) session.warn(NO_FALLBACK);
   const model = { provider: start.provider, model: start.model, settings: start.modelSettings };
   return {
     status: 'ok',
+    checkout,
+    directory,
     tools,
     rules: [start.plan, start.paths, settings],
     // The description of sandbox and network in the model's prompt has to stay true to the end.
@@ -103,8 +119,6 @@ async function admit(resuming: Resuming, checkout: Checkout): Promise<Admitted |
       folder: start.workingDirectory,
     },
     verify: { kind: start.verifyIn, setup: start.setup.map(({ command }) => command) },
-    // Even after the deadline a resumed run has to find out what it left behind.
-    giveUp: interrupt,
     openProvider: () =>
       openProvider(session, model, { fallback: start.fallback, reviewer: start.review?.by ?? null }),
     async begin(places) {
@@ -133,7 +147,7 @@ async function admit(resuming: Resuming, checkout: Checkout): Promise<Admitted |
         },
       };
     },
-    whyNotIn: (sandbox) => whyWeaker(start, sandbox),
+    whyNotIn: async (sandbox) => whyWeaker(start, sandbox),
   };
 }
 
