@@ -6,7 +6,6 @@
 import { Readable, Writable } from 'node:stream';
 import { PROVIDERS } from './adapters/providers/registry.ts';
 import { readRunInputs } from './commands/inputs.ts';
-import { withoutKey } from './config/provider-keys.ts';
 import type { Environment } from './domain/environment.ts';
 import type { RunEvent } from './domain/run/events.ts';
 import type { Interruption } from './domain/run/limits.ts';
@@ -102,23 +101,18 @@ async function carryOut(options: RunOptions, onEvent: (event: RunEvent) => void)
     [],
   );
   if (inputs.status === 'refused') return refusedResult(refusedFor(inputs.problems), VERSION);
-  const taken = whyTakenByServer(tools, Object.keys(inputs.servers));
+  const { input } = inputs;
+  const taken = whyTakenByServer(tools, Object.keys(input.servers ?? {}));
   if (taken !== null) return refusedResult(usageError('ERR_LIBRARY_TOOL', taken), VERSION);
-  if (inputs.settings.attempts > 1 && tools.length > 0)
+  if (input.settings.attempts > 1 && tools.length > 0)
     return refusedResult(usageError('ERR_SETTINGS_CONFLICT', OUTSIDE_OF_COPIES), VERSION);
   const outcome = await runTask({
-    ...context,
-    settings: { ...inputs.settings, output: 'none', quiet: options.progress === undefined },
-    apiKey: inputs.apiKey,
-    otherKeys: inputs.otherKeys,
-    servers: inputs.servers,
-    env: withoutKey(context.env),
-    startNotes: inputs.notes,
+    ...input,
+    settings: { ...input.settings, output: 'none', quiet: options.progress === undefined },
     onEvent,
-    ...(inputs.trust === undefined ? {} : { trust: inputs.trust }),
     ...(tools.length === 0 ? {} : { makeTools: ownTools(tools), ownTools: tools.map(({ name }) => name) }),
     ...(provider === undefined ? {} : onlyProvider(provider)),
-  } satisfies RunInput);
+  });
   return result ?? refusedResult(outcome, VERSION);
 }
 

@@ -2,11 +2,10 @@
 
 import { rmSync } from 'node:fs';
 import { keyVariablesAt, providerNamed } from '../adapters/providers/registry.ts';
-import { withoutKey } from '../config/provider-keys.ts';
 import { PROJECT_FILE } from '../config/resolve.ts';
 import { type Settings, settingsOf } from '../config/schema.ts';
 import { type CheckLine, CheckReport, fine, lacking, noted, skipped } from '../domain/check-report.ts';
-import { type Problem, problem } from '../domain/errors/problem.ts';
+import { problem } from '../domain/errors/problem.ts';
 import { done, type RunOutcome, usageError } from '../domain/run/outcome.ts';
 import { hasPrice, mainPrice } from '../domain/run/pricing.ts';
 import { jsonDocument, oneLine } from '../domain/text/terminal.ts';
@@ -74,13 +73,13 @@ async function checkParts(
   const sources = hasFile ? `flags, variables and ${PROJECT_FILE}` : 'flags and variables';
   const before = [
     fine('settings', `${sources} are valid`),
-    ...keyLines(context, parts),
+    ...keyLines(parts),
     priceLine(settings),
     ...publishing,
   ];
   if (!isJson) await handOver(context, printedPage(context, pageOf(before)));
   const hasFailed = before.some(({ status }) => status === 'failed');
-  const { session, outcome } = await openChecked(context, parts, hasFailed);
+  const { session, outcome } = await openChecked(parts, hasFailed);
   const { result } = session;
   const opened = {
     result,
@@ -98,24 +97,13 @@ async function checkParts(
 }
 
 /** Opens the run that these settings ask for, up to its first request. */
-async function openChecked(
-  context: HostContext,
-  { settings, key, otherKeys, notes, trust, servers }: ValidParts,
-  withoutCommands: boolean,
-) {
-  for (const one of [key ?? [], Object.values(otherKeys)].flat()) context.hide(one);
+async function openChecked({ settings, input }: ValidParts, withoutCommands: boolean) {
   let session: Session | null = null;
   const outcome = await runOpened(
     {
-      ...context,
+      ...input,
       settings: namesTask(settings) ? settings : { ...settings, message: 'none given' },
-      apiKey: key,
-      otherKeys,
-      env: withoutKey(context.env),
-      startNotes: [...(context.startNotes ?? []), ...notes],
       ...{ isCheck: true, withoutCommands },
-      servers,
-      ...(trust === undefined ? {} : { trust }),
     },
     (opened) => {
       session = opened;
@@ -206,18 +194,10 @@ function verdictOn({ lines, outcome }: Checked): RunOutcome {
     : usageError('ERR_NOT_READY', reason);
 }
 
-/** The provider's key, or the reasons why it is missing. */
-interface KeyRead {
-  readonly settings: Settings;
-  readonly key: string | null;
-  readonly keyless: readonly Problem[];
-}
-
 /** Whether there is a key. */
-function keyLines(
-  context: Pick<HostContext, 'federation'>,
-  { settings, key, keyless }: KeyRead,
-): CheckLine[] {
+function keyLines({ settings, input, ...parts }: ValidParts): CheckLine[] {
+  const { apiKey: key, federation } = input;
+  const keyless = [...parts.keyless, ...parts.othersKeyless];
   const provider = providerNamed(settings.provider);
   const names = provider === null ? [] : keyVariablesAt(provider, settings.baseUrl);
   const keyVariable = names.length === 0 ? null : names.join(' or ');
@@ -230,7 +210,7 @@ function keyLines(
     ];
   }
   if (key !== null) return [fine('key', `${keyVariable} is set; it was not sent anywhere`)];
-  const isLoggedIn = context.federation !== undefined && keyVariable !== null;
+  const isLoggedIn = federation !== undefined && keyVariable !== null;
   if (keyVariable !== null && !isLoggedIn)
     return [fine('key', `${keyVariable} is not set, and ${settings.baseUrl} may need none`)];
   return [fine('key', isLoggedIn ? 'the job logs in without one' : `${settings.provider} needs none`)];

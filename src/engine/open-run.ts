@@ -16,8 +16,7 @@ import { absolutePath } from '../domain/changes/path.ts';
 import { forbidsBelow, pathGuard, pathPolicy } from '../domain/changes/path-policy.ts';
 import type { Failed } from '../domain/failed.ts';
 import type { SandboxLevel } from '../domain/run/events.ts';
-import { sandboxUnavailable } from '../domain/run/outcome.ts';
-import { warning } from '../domain/warnings/warning.ts';
+import { refused, type Stopped, sandboxUnavailable, stopped } from '../domain/run/outcome.ts';
 import type { Checkout } from '../git/checkout-layout.ts';
 import { raceAbort } from '../host/deadline.ts';
 import type { SandboxGitDir } from '../ports/workspace.ts';
@@ -33,23 +32,14 @@ import {
   whyUncovered,
 } from './open/sandbox-settings.ts';
 import { renaming, verifyPlaceOf } from './open/verify-place.ts';
-import {
-  type Admit,
-  type Admitted,
-  interruptedOutcome,
-  type Ready,
-  refused,
-  type Stopped,
-  stopped,
-  type TakenRun,
-} from './ready.ts';
+import { type Admit, type Admitted, interruptedOutcome, type Ready, type TakenRun } from './ready.ts';
 import { changeLimits } from './run-limits.ts';
 import type { Session } from './session.ts';
 
 /** Stops with an outcome at the first stage that refuses. Everything opened by then is closed. */
 export async function openRun(session: Session, admit: Admit): Promise<Ready | Stopped> {
   const closing = new Closing((failure) =>
-    session.warn(warning('WARN_LEFT_BEHIND', `The sandbox could not clean up: ${failure}.`)),
+    session.warn('WARN_LEFT_BEHIND', `The sandbox could not clean up: ${failure}.`),
   );
   try {
     const opened = await openInOrder(session, admit, closing);
@@ -78,7 +68,7 @@ async function openInOrder(session: Session, admit: Admit, closing: Closing): Pr
   const parts = await openParts(session, admitted, { sandboxGitDir: begun.sandboxGitDir, closing });
   if (parts.status === 'stopped') return parts;
   const { provider, sandbox, beside } = parts;
-  for (const warning of parts.warnings) session.warn(warning);
+  for (const warning of parts.warnings) session.warnOf(warning);
   const refusal =
     whyNotUncontained(session.input.trust, sandbox) ?? (await admitted.whyNotIn?.(sandbox)) ?? null;
   if (refusal !== null) return stopped(refusal);
@@ -146,7 +136,7 @@ async function openParts(
     sandboxGitDir,
     scratchDir: directory.scratch,
     ...sandboxSettings(session.input),
-    ...(await wantedCaches(session.input, checkout, (one) => session.warn(one))),
+    ...(await wantedCaches(session.input, checkout, (one) => session.warnOf(one))),
     ...(onProving && { onProving }),
   };
   const opening = Promise.all([openProvider(), openContained(session, { options, hosts, closing })]);

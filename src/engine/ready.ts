@@ -11,7 +11,6 @@ import { awaitedBefore } from '../domain/conversation/awaited.ts';
 import type { ToolCall } from '../domain/conversation/conversation.ts';
 import { SeenLines } from '../domain/conversation/seen-files.ts';
 import type { ToolOutcome } from '../domain/conversation/tool.ts';
-import type { Problem } from '../domain/errors/problem.ts';
 import type { Failed } from '../domain/failed.ts';
 import type { ServerUse } from '../domain/mcp/server-tool.ts';
 import type { Permitted } from '../domain/review/allowed-domain.ts';
@@ -19,7 +18,7 @@ import type { AskedHost } from '../domain/review/egress.ts';
 import { decideOutcome } from '../domain/run/decide-outcome.ts';
 import type { RunAction, RunEvent, RunStarted } from '../domain/run/events.ts';
 import type { VerifyIn } from '../domain/run/model-settings.ts';
-import { type RunOutcome, usageError } from '../domain/run/outcome.ts';
+import { type RunOutcome, refused, type Stopped, stopped } from '../domain/run/outcome.ts';
 import type { PathRules } from '../domain/run/plan.ts';
 import { type RunState, startOf } from '../domain/run/state.ts';
 import type { Redact } from '../domain/secrets/redact.ts';
@@ -146,9 +145,6 @@ export interface Beginning {
   openJournal(): EventSink;
 }
 
-/** The run ended before its loop began. */
-export type Stopped = { status: 'stopped'; outcome: RunOutcome };
-
 /** A new run that starts at the time `at`. */
 export function newRun(start: RunStarted, at: number, { events }: RunDirectory, redact: Redact): Beginning {
   const first = { ...start, seq: 1, at };
@@ -170,16 +166,6 @@ export class LateRefusal extends Error {
     this.name = 'LateRefusal';
     this.outcome = outcome;
   }
-}
-
-/** Ends a run at this point. */
-export function stopped(outcome: RunOutcome): Stopped {
-  return { status: 'stopped', outcome };
-}
-
-/** Refuses to begin, because of what the run was given or found. */
-export function refused(code: Problem['code'], reason: string): Stopped {
-  return stopped(usageError(code, reason));
 }
 
 /** Ends a run whose commands before the work did not all succeed. */

@@ -6,13 +6,12 @@
 import { AgenticLoop } from '../agent/agentic-loop.ts';
 import { ToolExecutor } from '../agent/tool-executor.ts';
 import { Verification } from '../agent/verification.ts';
-import type { ModelReplaced, ModelUse } from '../domain/fallback/fallback.ts';
+import type { ModelUse } from '../domain/fallback/fallback.ts';
 import { proofLine } from '../domain/report/result-lines.ts';
 import type { RunEvent } from '../domain/run/events.ts';
-import type { RunOutcome } from '../domain/run/outcome.ts';
+import type { RunOutcome, Stopped } from '../domain/run/outcome.ts';
 import type { RunState } from '../domain/run/state.ts';
 import { pluralize } from '../domain/text/words.ts';
-import { type Warning, warning } from '../domain/warnings/warning.ts';
 import { inParts, type Until } from '../files/time-limit.ts';
 import { type ActingPorts, acting } from './acting.ts';
 import { crashed } from './finish/crash.ts';
@@ -24,7 +23,7 @@ import { startedPart } from './finish/result.ts';
 import { doneValue, tryStep } from './finish/step.ts';
 import { freshRun } from './fresh/spec.ts';
 import { openRun } from './open-run.ts';
-import type { Ready, Stopped } from './ready.ts';
+import type { Ready } from './ready.ts';
 import type { RunInput } from './run-input.ts';
 import { type EarlierPart, Session } from './session.ts';
 import { tracesOf } from './traces.ts';
@@ -157,8 +156,7 @@ async function drive(session: Session, ready: Ready, loop: AgenticLoop): Promise
   const accept = (event: RunEvent) => {
     for (const sink of session.sinks) sink.accept(event);
     if (event.type === 'run.stopped') stop = event.stop;
-    const raised = eventWarning(event, loop.state);
-    if (raised !== null) session.warn(raised);
+    warnOfEvent(session, event, loop.state.models);
   };
   const followed = await tryStep(async () => {
     session.writeResult();
@@ -168,17 +166,15 @@ async function drive(session: Session, ready: Ready, loop: AgenticLoop): Promise
     for await (const event of loop.run(actions)) accept(event);
   });
   if (followed.status !== 'cut_short') return { stop, state: loop.state, driven: followed };
-  session.warn(LOOK_CUT_SHORT);
+  session.warn(
+    'WARN_LOOK_CUT_SHORT',
+    'There was not enough time to scan the whole work tree: the last changes are not recorded and not in the patch.',
+  );
   const ended = await tryStep(async () => {
     for (const event of loop.cutShort(session.interrupt.reason)) accept(event);
   });
   return { stop, state: loop.state, driven: ended.status === 'done' ? followed : ended };
 }
-
-const LOOK_CUT_SHORT = warning(
-  'WARN_LOOK_CUT_SHORT',
-  'There was not enough time to scan the whole work tree: the last changes are not recorded and not in the patch.',
-);
 
 /** The journal comes first: an event that is not on disk has not happened. */
 async function openSinks(session: Session, ready: Ready, stateNow: () => RunState): Promise<void> {
@@ -193,33 +189,25 @@ async function openSinks(session: Session, ready: Ready, stateNow: () => RunStat
   ];
 }
 
-/** Null for an event that is no reason for one. `state` is that after the event; */
-function eventWarning(event: RunEvent, { models }: Pick<RunState, 'models'>): Warning | null {
-  if (event.type === 'model.replaced') return replacementWarning(event, models);
-  if (event.type === 'review.failed' && !event.again)
-    return warning('WARN_NOT_REVIEWED', `The work was not reviewed: ${event.message}`);
-  return compactionWarning(event);
-}
-
-/** Warns of a conversation that was not shortened, or only without a summary. */
-function compactionWarning(event: RunEvent): Warning | null {
-  if (event.type === 'compaction.failed')
-    return warning(
+/** Warns of what an event says to people who do not read all lines. `first` is the model that the run began with. */
+function warnOfEvent(session: Session, event: RunEvent, [first]: readonly ModelUse[]): void {
+  if (event.type === 'model.replaced') {
+    const { why, reason, to } = event;
+    const what = why === 'refusal' ? 'refused' : 'could not be reached';
+    session.warn(
+      'WARN_MODEL_REPLACED',
+      `${first?.provider}/${first?.model} ${what}: ${to.provider}/${to.model} takes over in a separate conversation. ${reason}`,
+    );
+  } else if (event.type === 'review.failed' && !event.again)
+    session.warn('WARN_NOT_REVIEWED', `The work was not reviewed: ${event.message}`);
+  else if (event.type === 'compaction.failed')
+    session.warn(
       'WARN_NOT_COMPACTED',
       `The conversation could not be compacted and continues as it is: ${event.message}`,
     );
-  if (event.type !== 'context.compacted' || event.how !== 'cut') return null;
-  return warning(
-    'WARN_CUT_WITHOUT_SUMMARY',
-    `${pluralize(event.cut - 1, 'message')} of the conversation dropped without a summary, since the model's window is full.`,
-  );
-}
-
-/** Which model continues, and why. */
-function replacementWarning({ why, reason, to }: ModelReplaced, [first]: readonly ModelUse[]): Warning {
-  const what = why === 'refusal' ? 'refused' : 'could not be reached';
-  return warning(
-    'WARN_MODEL_REPLACED',
-    `${first?.provider}/${first?.model} ${what}: ${to.provider}/${to.model} takes over in a separate conversation. ${reason}`,
-  );
+  else if (event.type === 'context.compacted' && event.how === 'cut')
+    session.warn(
+      'WARN_CUT_WITHOUT_SUMMARY',
+      `${pluralize(event.cut - 1, 'message')} of the conversation dropped without a summary, since the model's window is full.`,
+    );
 }

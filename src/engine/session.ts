@@ -24,6 +24,7 @@ import type { RunResult } from '../domain/run/result.ts';
 import { knownSecretFinder, type Redact, redactorFor, secretsAmong } from '../domain/secrets/redact.ts';
 import type { FindKnown } from '../domain/secrets/secret-scan.ts';
 import { jsonDocument } from '../domain/text/terminal.ts';
+import type { WarningCode } from '../domain/warnings/registry.ts';
 import { type Warning, warning } from '../domain/warnings/warning.ts';
 import type { Checkout } from '../git/checkout-layout.ts';
 import type { EventSink } from '../ports.ts';
@@ -130,7 +131,7 @@ export class Session {
       ...(settings.output === 'jsonl' ? [createEventStream(stdout, this.redact)] : []),
       ...(input.onEvent === undefined ? [] : [createEventTeller(input.onEvent, this.redact)]),
     ];
-    for (const note of input.startNotes) this.warn(note);
+    for (const note of input.startNotes) this.warnOf(note);
     this.interrupt.addEventListener('abort', () => {
       if (this.result.status !== 'finished') this.progress.note(stopping(this.interrupt.reason));
     });
@@ -221,7 +222,12 @@ export class Session {
   }
 
   /** Prints a warning at once and adds it to the result, once. */
-  warn(warning: Warning): void {
+  warn(code: WarningCode, text: string): void {
+    this.warnOf(warning(code, text));
+  }
+
+  /** The same for a warning from elsewhere. */
+  warnOf(warning: Warning): void {
     this.progress.warn(warning);
     if (this.result.warnings.includes(warning)) return;
     this.record({ warnings: [...this.result.warnings, warning] });
@@ -241,10 +247,8 @@ export class Session {
       this.#disarm().catch((error: unknown) => {
         const why = error instanceof Error ? error.message : String(error);
         this.warn(
-          warning(
-            'WARN_LEFT_BEHIND',
-            `${this.directory?.sandboxGitDir} may contain git settings written by commands, which can run programs; remove it: ${why}`,
-          ),
+          'WARN_LEFT_BEHIND',
+          `${this.directory?.sandboxGitDir} may contain git settings written by commands, which can run programs; remove it: ${why}`,
         );
       }),
       this.directory === null ? null : clearScratchAhead(this.directory),
@@ -256,7 +260,7 @@ export class Session {
   end(): void {
     this.times.stopClock();
     const left = this.directory ? clearScratch(this.directory) : null;
-    if (left !== null) this.warn(warning('WARN_LEFT_BEHIND', left));
+    if (left !== null) this.warn('WARN_LEFT_BEHIND', left);
   }
 
   /** Lets other processes into the run directory. Before its result is written they would take the run for dead. */

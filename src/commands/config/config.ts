@@ -34,9 +34,6 @@ export async function showConfig(
   const parts = await readRunParts(context, flags, problems);
   if (parts.settings === null || parts.problems.length > 0)
     return { status: 'refused', problems: parts.problems };
-  const { key, otherKeys, servers, notes } = parts;
-  for (const secret of Object.values(servers).flatMap(({ secrets }) => secrets)) context.hide(secret);
-  for (const secret of [key ?? [], Object.values(otherKeys)].flat()) context.hide(secret);
   const entries = settingEntries(providerNamed(parts.settings.provider) ?? undefined);
   const rows = entries.map((entry) => rowOf(entry, parts));
   const ofKey = keyOf(context, parts);
@@ -46,7 +43,7 @@ export async function showConfig(
     : tableOf(context, entries, rows, ofKey);
   const unread = await handOver(context, document);
   const say = sayTo(context);
-  for (const note of notes) say(`warning: ${note}`);
+  for (const note of parts.input.startNotes) say(`warning: ${note}`);
   const outcome = (isJson ? unread : null) ?? done(summaryOf(rows, parts));
   return sayEnd(context, outcome);
 }
@@ -58,7 +55,7 @@ function rowOf(entry: SettingEntry, { settings, sources }: ValidParts): Row {
 }
 
 /** The key is not a setting: it has no flag, and its value is never shown. Null if the provider needs none. */
-function keyOf({ env }: HostContext, { settings, key }: ValidParts) {
+function keyOf({ env }: HostContext, { settings, input: { apiKey: key } }: ValidParts) {
   const provider = providerNamed(settings.provider);
   const variables = provider === null ? [] : keyVariablesAt(provider, settings.baseUrl);
   const [first] = variables;
@@ -99,7 +96,7 @@ function valueText({ value, from }: Row, entry: SettingEntry): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-function summaryOf(rows: readonly Row[], { hasFile, trust }: ValidParts): string {
+function summaryOf(rows: readonly Row[], { hasFile, input: { trust } }: ValidParts): string {
   const given = rows.filter(({ from }) => from !== 'default').length;
   const refused = trust?.refusal ?? null;
   const file =
@@ -110,7 +107,7 @@ function summaryOf(rows: readonly Row[], { hasFile, trust }: ValidParts): string
 }
 
 /** Where rules come from a commit, as in a job for a pull request. */
-function whence(trust: ValidParts['trust']): string {
+function whence(trust: ValidParts['input']['trust']): string {
   return trust?.revision ? ' in the commit that rules come from' : '';
 }
 

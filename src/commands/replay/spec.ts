@@ -9,21 +9,13 @@ import { openRestorer } from '../../adapters/workspace/restore/restore.ts';
 import { runCommands } from '../../agent/verification.ts';
 import { type Permitted, permittedToday } from '../../domain/review/allowed-domain.ts';
 import type { RunEvents, RunStarted } from '../../domain/run/events.ts';
-import { warning } from '../../domain/warnings/warning.ts';
+import { refused, type Stopped } from '../../domain/run/outcome.ts';
 import type { Providing } from '../../engine/open/provider.ts';
 import { recordedTools } from '../../engine/open/recorded-tools.ts';
 import { keptHosts } from '../../engine/open/sandbox.ts';
 import { baselineIn, forSetup } from '../../engine/open/setup-commands.ts';
 import { whyMisplaced } from '../../engine/open-run.ts';
-import {
-  type Admit,
-  type Admitted,
-  newRun,
-  type OpenedRun,
-  refused,
-  type Settled,
-  type Stopped,
-} from '../../engine/ready.ts';
+import { type Admit, type Admitted, newRun, type OpenedRun, type Settled } from '../../engine/ready.ts';
 import { changeLimits } from '../../engine/run-limits.ts';
 import type { Session } from '../../engine/session.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
@@ -205,10 +197,8 @@ function permittedHosts(session: Session, recorded: RunStarted): Permitted {
       missing.map(({ flag, entry }) => `${flag} '${entry}'`),
     ];
     session.warn(
-      warning(
-        'WARN_REPLAY_HOSTS',
-        `The recorded run could reach ${names.join(', ')}, and this replay cannot. Permit it with ${flags.join(' ')}.`,
-      ),
+      'WARN_REPLAY_HOSTS',
+      `The recorded run could reach ${names.join(', ')}, and this replay cannot. Permit it with ${flags.join(' ')}.`,
     );
   }
   return hosts;

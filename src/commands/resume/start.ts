@@ -3,12 +3,12 @@
 import { providerNamed } from '../../adapters/providers/registry.ts';
 import { openRunDirectory } from '../../adapters/storage/find-run.ts';
 import { readStart } from '../../adapters/storage/read-journal.ts';
-import { readKey, readOtherKeys, withoutKey } from '../../config/provider-keys.ts';
-import type { Settings } from '../../config/schema.ts';
+import { readKey } from '../../config/provider-keys.ts';
+import type { SettingKey, Settings } from '../../config/schema.ts';
 import { type Problem, prefixedProblems } from '../../domain/errors/problem.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import type { Given, StoppedEarly } from '../command.ts';
-import { hideNamed, readServers, readSettings, readTrust } from '../inputs.ts';
+import { readRunParts } from '../inputs.ts';
 import { namedRun } from '../named-run.ts';
 import { typedFor } from '../typed-flags.ts';
 import { resumeRun } from './resume.ts';
@@ -18,44 +18,25 @@ export async function startResume(
   context: HostContext,
   { operands, flags, switches, problems }: Given,
 ): Promise<CommandOutcome | StoppedEarly> {
-  const read = readSettings(context, flags, problems);
-  if (read.status === 'refused') return read;
-  const { repo, quiet } = read.settings;
+  const parts = await readRunParts(context, flags, problems, true);
+  if (parts.settings === null || parts.problems.length > 0)
+    return { status: 'refused', problems: parts.problems };
+  const { settings, sources, keyless, othersKeyless } = parts;
+  const { repo, quiet } = settings;
   const named = await namedRun(context, operands[0], { repo, quiet });
   if (named.status === 'refused') return named;
-  hideNamed(context, read.settings);
-  const { key, notes, problems: keyless } = await readKey(context, read.settings);
   if (keyless.length > 0) {
-    const problems = await keyMissedBy(context, { run: named.run, settings: read.settings });
-    if (problems === null) return { status: 'refused', problems: keyless };
+    const problems = (await keyMissedBy(context, { run: named.run, settings })) ?? keyless;
     if (problems.length > 0) return { status: 'refused', problems };
   }
-  if (key !== null) context.hide(key);
-  const others = await readOtherKeys(context, read.settings);
-  if (others.problems.length > 0) return { status: 'refused', problems: others.problems };
-  for (const one of Object.values(others.keys)) context.hide(one);
-  const trust = await readTrust(context, read.settings);
-  const { servers, problems: unusable } = await readServers(context, read, trust, true);
-  if (unusable.length > 0) return { status: 'refused', problems: unusable };
-  const input = {
-    ...context,
-    settings: read.settings,
-    typed: {
-      ...typedFor('resume', flags, context.redact),
-      ...(switches.has('accept-changes') ? { 'accept-changes': true } : {}),
-    },
-    servers,
-    apiKey: key,
-    otherKeys: others.keys,
-    env: withoutKey(context.env),
-    startNotes: [...notes, ...others.notes],
-    ...(trust === undefined ? {} : { trust }),
+  if (othersKeyless.length > 0) return { status: 'refused', problems: othersKeyless };
+  const acceptChanges = switches.has('accept-changes');
+  const typed = {
+    ...typedFor('resume', flags, context.redact),
+    ...(acceptChanges ? { 'accept-changes': true } : {}),
   };
-  return resumeRun(input, {
-    run: named.run,
-    acceptChanges: switches.has('accept-changes'),
-    given: read.given,
-  });
+  const given = (Object.keys(sources) as SettingKey[]).filter((key) => sources[key].from !== 'default');
+  return resumeRun({ ...parts.input, typed }, { run: named.run, acceptChanges, given });
 }
 
 /**

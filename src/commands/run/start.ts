@@ -4,7 +4,6 @@ import { lstatSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CHECKS } from '../../adapters/storage/run-directory.ts';
 import { idsIn, notedPlaces, runFolders } from '../../adapters/storage/run-places.ts';
-import { withoutKey } from '../../config/provider-keys.ts';
 import { formatSize, pluralize } from '../../domain/text/words.ts';
 import { runTask } from '../../engine/attempts/run-task.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
@@ -23,21 +22,12 @@ export async function startRun(
     await keepRefusal(context, flags, inputs.problems);
     return inputs;
   }
-  const { settings, apiKey, otherKeys, notes, trust, servers } = inputs;
-  for (const key of [apiKey ?? [], Object.values(otherKeys)].flat()) context.hide(key);
-  const env = withoutKey(context.env);
+  const { settings } = inputs.input;
   return {
     status: 'printed',
     outcome: await runTask({
-      ...context,
-      settings,
+      ...inputs.input,
       typed: typedFor('resume', flags, context.redact),
-      apiKey,
-      otherKeys,
-      env,
-      servers,
-      startNotes: [...(context.startNotes ?? []), ...notes],
-      ...(trust === undefined ? {} : { trust }),
       // If the folder was named explicitly, its owner cleans it up.
       ...(settings.runDir === null ? { afterwards: () => tidy(context, settings.maxTotalBytes) } : {}),
     }),

@@ -74,6 +74,22 @@ export function refusedFor(problems: readonly Problem[]): RunOutcome {
     : usageError('ERR_SEVERAL_PROBLEMS', problems.map(problemLine).join('; '));
 }
 
+/** The end of a run before its loop began, as what a step of opening it has instead of a value. */
+export interface Stopped {
+  readonly status: 'stopped';
+  readonly outcome: RunOutcome;
+}
+
+/** Ends a run at this point. */
+export function stopped(outcome: RunOutcome): Stopped {
+  return { status: 'stopped', outcome };
+}
+
+/** Refuses to begin, because of what the run was given or found. */
+export function refused(code: CodeFor<'usage_error'>, reason: string): Stopped {
+  return stopped(usageError(code, reason));
+}
+
 function goodEnd(name: 'done' | 'no_change'): (reason: string) => RunOutcome {
   return (reason) => ({ name, exitCode: EXIT_CODE[name], reason, errorCode: null });
 }

@@ -9,10 +9,9 @@ import { readJournal, stateAfter } from '../../adapters/storage/read-journal.ts'
 import { runDirectoryAt } from '../../adapters/storage/run-directory.ts';
 import { type Attempts, withAttemptHosts, withAttempts } from '../../domain/attempts/attempts.ts';
 import type { RunEvents } from '../../domain/run/events.ts';
-import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
+import { publishFailed, type RunOutcome, type Stopped, stopped } from '../../domain/run/outcome.ts';
 import { continuing } from '../finish/crash.ts';
 import { openRun } from '../open-run.ts';
-import { type Stopped, stopped } from '../ready.ts';
 import { earlierPartOf, limitsAtEnd, type RecordedRun } from '../resumed/recorded-run.ts';
 import { resumedRun } from '../resumed/spec.ts';
 import { type OpenFor, runOpened } from '../run.ts';

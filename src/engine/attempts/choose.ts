@@ -4,12 +4,10 @@ import { type AttemptFacts, withAttemptHosts, withAttempts } from '../../domain/
 import { chosenAmong } from '../../domain/attempts/rank.ts';
 import { inFewWords } from '../../domain/changes/ignored-files.ts';
 import { noUsage } from '../../domain/conversation/conversation.ts';
-import { interrupted } from '../../domain/run/outcome.ts';
+import { interrupted, type Stopped, stopped } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { listed, pluralize } from '../../domain/text/words.ts';
-import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import { continuing } from '../finish/crash.ts';
-import { type Stopped, stopped } from '../ready.ts';
 import type { Session } from '../session.ts';
 import type { Chosen } from './bring-in.ts';
 import type { AttemptsPlace, Made } from './make-attempt.ts';
@@ -52,7 +50,13 @@ export function choose(
   }
   const { number } = best.attempt;
   session.progress.note(`attempt ${number} of ${asked} chosen: ${why}`);
-  for (const warning of leftBehind(best)) session.warn(warning);
+  const { verify, verifyIn, ignoredFiles } = best.result;
+  // Whatever its verify commands have run of that is not there any more.
+  if (verify.length > 0 && verifyIn === 'worktree' && ignoredFiles.length > 0)
+    session.warn(
+      'WARN_VERIFIED_IN_COPY',
+      `The verify commands ran in the copy of attempt ${number}, next to changed ignored files, which stayed behind: ${listed(inFewWords(ignoredFiles), 5)}. Run them again here, or use --verify-in checkout.`,
+    );
   const named = list.map((one) => (one === best.attempt ? { ...one, path: directory.path } : one));
   return {
     status: 'chosen',
@@ -61,18 +65,6 @@ export function choose(
     best,
     attempts: { asked, chosen: number, why, list: named },
   };
-}
-
-/** Whatever its verify commands have run of that is not there any more. */
-function leftBehind({ attempt: { number }, result: { verify, verifyIn, ignoredFiles } }: Made): Warning[] {
-  if (verify.length === 0 || verifyIn === 'checkout' || ignoredFiles.length === 0) return [];
-  const files = listed(inFewWords(ignoredFiles), 5);
-  return [
-    warning(
-      'WARN_VERIFIED_IN_COPY',
-      `The verify commands ran in the copy of attempt ${number}, next to changed ignored files, which stayed behind: ${files}. Run them again here, or use --verify-in checkout.`,
-    ),
-  ];
 }
 
 /** The task of all attempts, their base, and the model that was asked. */

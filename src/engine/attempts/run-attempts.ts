@@ -10,15 +10,21 @@ import { join } from 'node:path';
 import { addAbortSignal, Readable } from 'node:stream';
 import { COPY } from '../../adapters/storage/dead-run.ts';
 import { copyWorkTree, trackedBelow } from '../../adapters/workspace/work-tree-copy.ts';
-import { deadlineExceeded, interrupted, type RunOutcome } from '../../domain/run/outcome.ts';
+import {
+  deadlineExceeded,
+  interrupted,
+  type RunOutcome,
+  refused,
+  type Stopped,
+  stopped,
+} from '../../domain/run/outcome.ts';
 import { listed } from '../../domain/text/words.ts';
-import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import { collect } from '../../files/regular-file.ts';
 import { openInterrupt, raceAbort } from '../../host/deadline.ts';
 import { crashed } from '../finish/crash.ts';
 import { endRun } from '../finish/end.ts';
 import { takeCheckout } from '../fresh/spec.ts';
-import { interruptedOutcome, refused, type Stopped, stopped } from '../ready.ts';
+import { interruptedOutcome } from '../ready.ts';
 import type { RunInput } from '../run-input.ts';
 import { Session } from '../session.ts';
 import { bringIn, type Chosen } from './bring-in.ts';
@@ -113,7 +119,10 @@ async function copyTree(
     if (copied.left.length > 0 && number === 1) {
       const lost = await trackedBelow(checkout.root, copied.left, session.input.env);
       if (lost.length > 0) return refused('ERR_ATTEMPT_COPY', alsoTracked(lost));
-      session.warn(notCopied(copied.left));
+      session.warn(
+        'WARN_REPOSITORIES_NOT_COPIED',
+        `Other repositories and submodules are empty folders in the copies: ${listed(copied.left, 5)}.`,
+      );
     }
     roots.push(to);
   }
@@ -131,13 +140,6 @@ function whyNotCopied({ input: { interrupt }, limits }: Session): RunOutcome {
 
 function alsoTracked(files: readonly string[]): string {
   return `The work tree cannot be copied: this repository tracks files in folders that are repositories themselves: ${listed(files, 5)}. Move their .git away.`;
-}
-
-function notCopied(folders: readonly string[]): Warning {
-  return warning(
-    'WARN_REPOSITORIES_NOT_COPIED',
-    `Other repositories and submodules are empty folders in the copies: ${listed(folders, 5)}.`,
-  );
 }
 
 interface Making extends AttemptsPlace {

@@ -8,7 +8,7 @@ import {
 } from '../../adapters/github/follow-up/review-threads.ts';
 import type { AskedThread } from '../../domain/github/follow-up.ts';
 import { type UntrustedText, withoutCommand } from '../../domain/github/untrusted-text.ts';
-import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { refused, type Stopped } from '../../domain/run/outcome.ts';
 import type { FollowUpAsk } from '../../domain/run/plan.ts';
 import { lastUnits } from '../../domain/text/shorten.ts';
 import { formatNumber } from '../../domain/text/words.ts';
@@ -17,9 +17,7 @@ import { describeRefusal } from '../trust/trust.ts';
 import type { Continued } from './find.ts';
 
 /** The review threads to answer, for the record and for the model. */
-export type ThreadsRead =
-  | { status: 'ok'; threads: AskedThread[]; asks: FollowUpAsk[] }
-  | { status: 'failed'; outcome: RunOutcome };
+export type ThreadsRead = { status: 'ok'; threads: AskedThread[]; asks: FollowUpAsk[] } | Stopped;
 
 /** Maximum threads of one run, and characters of one comment in them. */
 const MAX_THREADS = 20;
@@ -33,8 +31,10 @@ export async function openThreads(task: IssueTask, { repository, pull }: Continu
   const read = await readThreads(repository, pull.number);
   if (read.status === 'refused') {
     const why = describeRefusal(read.refusal, 'pull-requests: read');
-    const reason = `The reviews of pull request #${pull.number} cannot be read: ${why}`;
-    return { status: 'failed', outcome: usageError('ERR_GITHUB_UNREADABLE', reason) };
+    return refused(
+      'ERR_GITHUB_UNREADABLE',
+      `The reviews of pull request #${pull.number} cannot be read: ${why}`,
+    );
   }
   const unresolved = read.data.filter(({ isResolved }) => !isResolved);
   const place = { repository: `${repository.owner}/${repository.repo}`, number: pull.number };
@@ -43,7 +43,7 @@ export async function openThreads(task: IssueTask, { repository, pull }: Continu
   );
   const summary = task.trust.event?.review ?? null;
   const chosen = await ofMaintainers(task, [...(summary === null ? [] : [summary]), ...texts.keys()]);
-  if (chosen.status === 'failed') return chosen;
+  if (chosen.status === 'stopped') return chosen;
   const accepted = new Set(chosen.texts.map((text) => texts.get(text)));
   const open = unresolved
     .map((thread) => ({ thread, unread: unanswered(thread, (comment) => accepted.has(comment)) }))
@@ -103,15 +103,17 @@ const MAX_LOG = 6_000;
 const MAX_SUMMARY = 2_000;
 
 /** What failed, or why that is unknown. */
-export type ChecksRead = { status: 'ok'; asks: FollowUpAsk[] } | { status: 'failed'; outcome: RunOutcome };
+export type ChecksRead = { status: 'ok'; asks: FollowUpAsk[] } | Stopped;
 
 /** Checks that are still running do not count. */
 export async function failedChecks({ repository, pull }: Continued): Promise<ChecksRead> {
   const read = await readFailedChecks(repository, pull.head);
   if (read.status === 'refused') {
     const why = describeRefusal(read.refusal, 'checks: read');
-    const reason = `The checks of pull request #${pull.number} cannot be read: ${why}`;
-    return { status: 'failed', outcome: usageError('ERR_GITHUB_UNREADABLE', reason) };
+    return refused(
+      'ERR_GITHUB_UNREADABLE',
+      `The checks of pull request #${pull.number} cannot be read: ${why}`,
+    );
   }
   return { status: 'ok', asks: read.data.map(askOf) };
 }

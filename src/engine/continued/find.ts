@@ -20,7 +20,9 @@ import {
   policyViolation,
   publishFailed,
   type RunOutcome,
-  usageError,
+  refused,
+  type Stopped,
+  stopped,
 } from '../../domain/run/outcome.ts';
 import { sentence } from '../../domain/text/words.ts';
 import type { GitHub } from '../../ports/github.ts';
@@ -53,46 +55,39 @@ interface ContinueQuestion {
 }
 
 /** `none`: the event is about no pull request by patchsmith, so the run is an ordinary one. */
-type ContinueFound =
-  | { status: 'none' }
-  | { status: 'found'; continued: Continued }
-  | { status: 'refused'; outcome: RunOutcome };
+type ContinueFound = { status: 'none' } | { status: 'found'; continued: Continued } | Stopped;
 
 /** Throws `GitHubRefused` when GitHub refuses. */
 export async function findContinued(question: ContinueQuestion): Promise<ContinueFound> {
   const { asked, repository, event, head } = question;
   if (repository === null)
     return refused(
-      usageError(
-        'ERR_NO_REPOSITORY_NAME',
-        '--continue: the repository is unknown; pass --repository OWNER/NAME.',
-      ),
+      'ERR_NO_REPOSITORY_NAME',
+      '--continue: the repository is unknown; pass --repository OWNER/NAME.',
     );
   const where: OnGitHub = { github: await question.openGitHub(), ...ownerAndName(repository) };
   const trigger = triggerOf(event);
   const pull = asked === 'auto' ? await pullOfEvent(where, event) : await readOwnPull(where, numberIn(asked));
   if (pull === null) {
     if (trigger === 'request') return { status: 'none' };
-    return refused(
+    return stopped(
       noChange(`The event ${event?.name} does not refer to an open pull request of patchsmith.`),
     );
   }
   if (typeof pull === 'string') {
     if (asked === 'auto' && trigger === 'request') return { status: 'none' };
     const name = asked === 'auto' ? 'The pull request of the event' : `Pull request #${numberIn(asked)}`;
-    return refused(notContinued(name, pull));
+    return stopped(notContinued(name, pull));
   }
   const name = `Pull request #${pull.number}`;
   if (head !== pull.head)
     return refused(
-      usageError(
-        'ERR_OTHER_HEAD_CHECKED_OUT',
-        `${name} is at ${pull.head.slice(0, 8)}, and ${head?.slice(0, 8) ?? 'no commit'} is checked out. Check out its head with the whole history: ref: refs/pull/${pull.number}/head and fetch-depth: 0 for actions/checkout, or git fetch origin pull/${pull.number}/head && git checkout FETCH_HEAD.`,
-      ),
+      'ERR_OTHER_HEAD_CHECKED_OUT',
+      `${name} is at ${pull.head.slice(0, 8)}, and ${head?.slice(0, 8) ?? 'no commit'} is checked out. Check out its head with the whole history: ref: refs/pull/${pull.number}/head and fetch-depth: 0 for actions/checkout, or git fetch origin pull/${pull.number}/head && git checkout FETCH_HEAD.`,
     );
   const commits = await commitsOf(where, pull, (await question.openBeside()).cleanMerge);
   if (commits === null)
-    return refused(
+    return stopped(
       policyViolation(
         'ERR_NOT_OUR_PULL_REQUEST',
         `${name} was not made by patchsmith: no commit on its branch says so, whatever its text says.`,
@@ -103,7 +98,7 @@ export async function findContinued(question: ContinueQuestion): Promise<Continu
       ? { rounds: [], damaged: null }
       : await readRounds(where, pull, question.now());
   if (damaged !== null)
-    return refused(publishFailed('ERR_ROUND_NOT_RECORDED', sentence(whyDamaged(damaged))));
+    return stopped(publishFailed('ERR_ROUND_NOT_RECORDED', sentence(whyDamaged(damaged))));
   return { status: 'found', continued: { repository: where, pull, commits, trigger, rounds } };
 }
 
@@ -156,7 +151,3 @@ const INSTEAD: Partial<Record<NotOwn, string>> = {
   'of a fork': `${READ_ONLY}.`,
   'not ours': `${READ_ONLY}; patchsmith run --publish opens a pull request into its branch.`,
 };
-
-function refused(outcome: RunOutcome): ContinueFound {
-  return { status: 'refused', outcome };
-}

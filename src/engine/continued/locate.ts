@@ -7,7 +7,7 @@ import { getOrThrow, type OnGitHub } from '../../adapters/github/request.ts';
 import type { Environment } from '../../domain/environment.ts';
 import type { GitHubEvent } from '../../domain/github/event.ts';
 import type { Trigger } from '../../domain/github/follow-up.ts';
-import type { RunOutcome } from '../../domain/run/outcome.ts';
+import { type Stopped, stopped } from '../../domain/run/outcome.ts';
 import { notContinued, numberIn, numberOfEvent, pullOfEvent, triggerOf } from './find.ts';
 
 const Mergeable = z.object({ mergeable: z.boolean().nullish() });
@@ -38,7 +38,7 @@ async function isConflicting(where: OnGitHub, number: number, pauseMs: number): 
 export type PullsToContinue =
   | { status: 'ordinary' }
   | { status: 'found'; trigger: Trigger; pulls: readonly OwnPull[] }
-  | { status: 'refused'; outcome: RunOutcome };
+  | Stopped;
 
 /**
  * `asked` is the setting, and `pauseMs` the time before GitHub is asked again for what it has not computed yet. Without a person asking, only those with a conflict or a failed check. Refuses what is asked for on a
@@ -69,7 +69,7 @@ export async function pullsToContinue(
     // Without a comment or a review, nothing was asked for there.
     if (pull === null || number === null || (isAuto && event?.request === null))
       return { status: 'ordinary' };
-    return { status: 'refused', outcome: notContinued(`Pull request #${number}`, pull) };
+    return stopped(notContinued(`Pull request #${number}`, pull));
   }
   const isDue =
     trigger === 'request' ||

@@ -13,9 +13,15 @@ import type { FollowUp } from '../../domain/github/follow-up.ts';
 import { consequenceOf } from '../../domain/github/publishing/policy.ts';
 import type { PullRecord } from '../../domain/github/publishing/record.ts';
 import { jobOfRound, type RoundVerdict, recordedRound, roundsInARow } from '../../domain/github/rounds.ts';
-import { noChange, publishFailed, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import {
+  noChange,
+  publishFailed,
+  type RunOutcome,
+  refused,
+  type Stopped,
+  stopped,
+} from '../../domain/run/outcome.ts';
 import type { ContextPart, Plan } from '../../domain/run/plan.ts';
-import { warning } from '../../domain/warnings/warning.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
 import type { Session } from '../session.ts';
 import { CONTEXT_BOUNDS, contextPart, type IssueTask } from '../trust/context.ts';
@@ -37,16 +43,16 @@ interface ContinueTask extends IssueTask {
   readonly given: Plan | null;
 }
 
-type ContinuedPlan = { status: 'ok'; plan: Plan } | { status: 'failed'; outcome: RunOutcome };
+type ContinuedPlan = { status: 'ok'; plan: Plan } | Stopped;
 
 /** Ends the run if nothing asks for more, or if people's commits are in the way. */
 export async function continuedPlan(task: ContinueTask): Promise<ContinuedPlan> {
   const { continued, session } = task;
   const { pull, commits, trigger } = continued;
   const requested = await requestedWork(task);
-  if (requested.status === 'failed') return requested;
+  if (requested.status === 'stopped') return requested;
   const first = await firstPlan(task, pull.record);
-  if (first.status === 'failed') return first;
+  if (first.status === 'stopped') return first;
   const paths = pull.record.rules[1] ?? { allow: [], protect: [] };
   const rules = {
     permits: pathPolicy(first.plan, pathsOf(task.settings, paths)),
@@ -57,7 +63,7 @@ export async function continuedPlan(task: ContinueTask): Promise<ContinuedPlan> 
     conflict: trigger === 'check' ? NO_CONFLICT : await conflictOf(beside, continued, rules),
   }));
   if (conflict.status === 'refused' && trigger === 'request')
-    session.warn(warning('WARN_CONFLICT_LEFT', `The conflict with its base is left alone: ${conflict.why}`));
+    session.warn('WARN_CONFLICT_LEFT', `The conflict with its base is left alone: ${conflict.why}`);
   const asks = [...requested.asks, ...(conflict.status === 'found' ? conflict.asks : [])];
   const merge = conflict.status === 'found' ? pull.base.sha : null;
   const round = roundOf(task);
@@ -83,7 +89,7 @@ export async function continuedPlan(task: ContinueTask): Promise<ContinuedPlan> 
   });
   const hasAsks = asks.length > 0 || plan.outside !== undefined || isGiven(task);
   const refusal = whyNot(task, { round, conflict, hasAsks }) ?? (await whyTaken(task, round));
-  return refusal === null ? { status: 'ok', plan } : { status: 'failed', outcome: refusal };
+  return refusal === null ? { status: 'ok', plan } : stopped(refusal);
 }
 
 /** What open threads ask for, and what failed checks do. */
@@ -91,12 +97,12 @@ async function requestedWork(task: ContinueTask): Promise<ThreadsRead> {
   const { continued, session } = task;
   const { trigger } = continued;
   const open = trigger === 'request' ? await openThreads(task, continued) : NOTHING;
-  if (open.status === 'failed') return open;
+  if (open.status === 'stopped') return open;
   const checks = trigger === 'conflict' ? NO_CHECKS : await failedChecks(continued);
   if (checks.status === 'ok') return { ...open, asks: [...open.asks, ...checks.asks] };
   if (trigger === 'check') return checks;
   const why = `Failed checks are left out. ${checks.outcome.reason}`;
-  session.warn(warning('WARN_CHECKS_LEFT_OUT', why));
+  session.warn('WARN_CHECKS_LEFT_OUT', why);
   return open;
 }
 
@@ -199,8 +205,7 @@ async function firstPlan(task: ContinueTask, { source, rules, sha256 }: PullReco
   let own: Plan = given ?? { ...none, title, source, sha256 };
   if (source.kind === 'file' && settings.plan === null && isInRepository(source.path)) {
     const read = await fileOfBase(task, source.path);
-    if (read.status === 'failed')
-      return { status: 'failed', outcome: usageError('ERR_PLAN_UNREADABLE', read.message) };
+    if (read.status === 'failed') return refused('ERR_PLAN_UNREADABLE', read.message);
     const asked = given ?? { title, source, sha256, task: '' };
     const { task: now, ...names } = asked;
     own = { ...read.plan, ...names, ...rulesOf(read.plan), task: [read.plan.task, now].join('\n\n').trim() };

@@ -44,7 +44,8 @@ async function sweep(session: Session, { workspace }: Ready): Promise<void> {
   await workspace.sweep().catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error);
     session.warn(
-      warning('WARN_LEFT_BEHIND', `Git dirs that commands created may be left in ${workspace.root}: ${why}`),
+      'WARN_LEFT_BEHIND',
+      `Git dirs that commands created may be left in ${workspace.root}: ${why}`,
     );
   });
 }
@@ -76,7 +77,7 @@ function warnOf(
     ...[doneValue(moved) ?? []].flat(),
     ...closingWarnings(state, doneValue(ignored) ?? NO_IGNORED, workspace.notes().exposed),
   ];
-  for (const warning of warnings) session.warn(warning);
+  for (const warning of warnings) session.warnOf(warning);
 }
 
 const NO_IGNORED: IgnoredFiles = { paths: [], count: 0 };

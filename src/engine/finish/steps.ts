@@ -92,7 +92,7 @@ async function keepEssentials(
   const kept = await tryStep(() => workspace.keepEssentials(history));
   const why = kept.status === 'crashed' ? String(kept.error) : doneValue(kept);
   if (why !== null)
-    session.warn(warning('WARN_RUN_DIRECTORY_LARGE', `The run directory is larger than necessary: ${why}`));
+    session.warn('WARN_RUN_DIRECTORY_LARGE', `The run directory is larger than necessary: ${why}`);
 }
 
 function provenIn(made: StepEnd<PatchResult>): ProvenPatch | null {

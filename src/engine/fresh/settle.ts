@@ -9,7 +9,7 @@ import { windowOf } from '../../domain/compaction/compaction.ts';
 import { defaultCompactAt } from '../../domain/compaction/due.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
 import { JOURNAL_VERSION } from '../../domain/run/limits.ts';
-import { done } from '../../domain/run/outcome.ts';
+import { done, refused, type Stopped, stopped } from '../../domain/run/outcome.ts';
 import { mainPrice } from '../../domain/run/pricing.ts';
 import type { Sandbox } from '../../ports.ts';
 import { systemPrompt, taskPrompt } from '../../prompts.ts';
@@ -20,15 +20,7 @@ import { NO_SERVERS, openServersOf } from '../mcp/open-servers.ts';
 import { fallbackOf, type ModelChoice, reviewOf } from '../open/provider.ts';
 import { keptHosts } from '../open/sandbox.ts';
 import { type RanBefore, runBefore } from '../open/setup-commands.ts';
-import {
-  newRun,
-  type OpenedRun,
-  refused,
-  type Settled,
-  type Stopped,
-  stopped,
-  stoppedBefore,
-} from '../ready.ts';
+import { newRun, type OpenedRun, type Settled, stoppedBefore } from '../ready.ts';
 import type { Session } from '../session.ts';
 import type { Task } from './task.ts';
 

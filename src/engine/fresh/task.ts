@@ -9,14 +9,14 @@ import type { Settings } from '../../config/schema.ts';
 import { pathsOf } from '../../domain/changes/path-policy.ts';
 import { OPTIONAL_TOOLS, UNUSUAL_TOOLS, WRITING_TOOLS } from '../../domain/conversation/tool.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
-import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { type RunOutcome, refused, type Stopped, stopped } from '../../domain/run/outcome.ts';
 import type { Plan } from '../../domain/run/plan.ts';
 import { shortened } from '../../domain/text/shorten.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { raceAbort } from '../../host/deadline.ts';
 import type { AnswerSchema, Tool } from '../../ports.ts';
 import { toolsOf } from '../../tools/registry.ts';
-import { interruptedOutcome, refused, type Stopped, stopped } from '../ready.ts';
+import { interruptedOutcome } from '../ready.ts';
 import type { Session } from '../session.ts';
 import type { TrustedPlan } from '../trust/plan.ts';
 import { pagesOf } from '../web.ts';
@@ -50,7 +50,7 @@ export async function readTask(session: Session, checkout: Checkout): Promise<Ta
   session.stage = 'plan';
   const planned = await raceAbort(session.interrupt, planOf(session, root));
   if (planned === null || session.interrupt.aborted) return stopped(interruptedOutcome(session));
-  if (planned.status === 'failed') return stopped(planned.outcome);
+  if (planned.status === 'stopped') return planned;
   const barred = await raceAbort(session.interrupt, beforeSpending(session, planned.plan, checkout));
   if (session.interrupt.aborted) return stopped(interruptedOutcome(session));
   if (barred !== null) return stopped(barred);
@@ -58,7 +58,7 @@ export async function readTask(session: Session, checkout: Checkout): Promise<Ta
   const verify = [...new Set([...plan.verify, ...settings.verify])];
   const unwaited = await whyUnwaited(plan.setup, verify);
   if (unwaited !== null) return refused('ERR_COMMAND_CANNOT_FAIL', unwaited);
-  for (const note of planned.notes) session.warn(note);
+  for (const note of planned.notes) session.warnOf(note);
   const { outputSchema } = settings;
   const schema =
     outputSchema === null ? null : await (await answerSchemas()).readAnswerSchema(outputSchema, cwd);
@@ -81,7 +81,7 @@ export async function readTask(session: Session, checkout: Checkout): Promise<Ta
     maxBytes: settings.maxPrinciplesBytes,
   });
   if (principles.status === 'failed') return refused('ERR_PRINCIPLES_UNREADABLE', principles.message);
-  for (const warning of principles.warnings) session.warn(warning);
+  for (const warning of principles.warnings) session.warnOf(warning);
   const toolNames = toolNamesOf(settings);
   const answer = schema?.answer ?? null;
   return {
@@ -148,9 +148,7 @@ async function planOf(session: Session, root: string): Promise<TrustedPlan> {
     return readTrustedPlan(session, trust, root);
   }
   const read = await readPlan({ plan, message, stdin, cwd, root, signal });
-  return read.status === 'ok'
-    ? { ...read, notes: [] }
-    : { status: 'failed', outcome: usageError('ERR_PLAN_UNREADABLE', read.message) };
+  return read.status === 'ok' ? { ...read, notes: [] } : refused('ERR_PLAN_UNREADABLE', read.message);
 }
 
 /** Null when the run may spend. */

@@ -1,7 +1,7 @@
 /** The MCP servers of a run, if it has any: only then is the code that connects to them loaded. */
 
 import type { ServerTool } from '../../domain/mcp/server-tool.ts';
-import type { Stopped } from '../ready.ts';
+import type { Stopped } from '../../domain/run/outcome.ts';
 import type { Session } from '../session.ts';
 import type { OpenServers, ServerPlaces } from './hub.ts';
 

@@ -3,10 +3,10 @@
 import { type ChosenTool, definitionSize, MAX_DEFINITIONS } from '../../domain/mcp/chosen-tools.ts';
 import type { FilledEntry } from '../../domain/mcp/server-spec.ts';
 import type { ServerTool } from '../../domain/mcp/server-tool.ts';
+import { refused, type Stopped, stopped } from '../../domain/run/outcome.ts';
 import { formatNumber, listed, pluralize } from '../../domain/text/words.ts';
-import { warning } from '../../domain/warnings/warning.ts';
 import { serverTool } from '../../tools/server-tool.ts';
-import { interruptedOutcome, refused, type Stopped, stopped } from '../ready.ts';
+import { interruptedOutcome } from '../ready.ts';
 import type { Session } from '../session.ts';
 import { ask, type Hub, type OpenServers, reasonText, type ServerPlaces, useOf } from './hub.ts';
 import { type Reached, reachServer, whyNotStarted } from './reach-server.ts';
@@ -41,10 +41,8 @@ export async function openAll(
         `The MCP server ${name} is required, but not available: ${reasonText(state.reason)}.`,
       );
     session.warn(
-      warning(
-        'WARN_MCP_SERVER_MISSING',
-        `The MCP server ${name} is not available, and the run continues without it: ${reasonText(state.reason)}.`,
-      ),
+      'WARN_MCP_SERVER_MISSING',
+      `The MCP server ${name} is not available, and the run continues without it: ${reasonText(state.reason)}.`,
     );
   }
   const there = hubs.filter(({ state }) => state.status !== 'failed');
@@ -55,7 +53,7 @@ export async function openAll(
   if (gone.length > 0) {
     const list = gone.map(({ name }) => name);
     const said = `Tools of MCP servers are no longer available, and calls to them will fail: ${listed(list, 10)}.`;
-    session.warn(warning('WARN_MCP_TOOLS_GONE', said));
+    session.warn('WARN_MCP_TOOLS_GONE', said);
   }
   return opened(hubs, recorded);
 }
@@ -72,10 +70,8 @@ async function openServer(
     if (hasMissed) return;
     hasMissed = true;
     session.warn(
-      warning(
-        'WARN_MCP_SERVER_GONE',
-        `The MCP server ${name} could not be reached for a call, and may be gone: ${reasonText(why)}.`,
-      ),
+      'WARN_MCP_SERVER_GONE',
+      `The MCP server ${name} could not be reached for a call, and may be gone: ${reasonText(why)}.`,
     );
   };
   const about = { name, entry, isContained, unreached: null, onUnreached };
@@ -86,10 +82,8 @@ async function openServer(
       if (hub?.state.status !== 'connected') return;
       hub.state = { ...hub.state, status: 'ended', reason: why };
       session.warn(
-        warning(
-          'WARN_MCP_SERVER_GONE',
-          `The MCP server ${name} is gone, and calls to its tools will fail: ${reasonText(why)}.`,
-        ),
+        'WARN_MCP_SERVER_GONE',
+        `The MCP server ${name} is gone, and calls to its tools will fail: ${reasonText(why)}.`,
       );
     },
   });
@@ -98,7 +92,7 @@ async function openServer(
   const { connection, chosen, notes } = reached;
   places.own(() => connection.close());
   for (const note of notes)
-    session.warn(warning('WARN_MCP_TOOL_LEFT_OUT', `MCP server ${name}: ${reasonText(note)}.`));
+    session.warn('WARN_MCP_TOOL_LEFT_OUT', `MCP server ${name}: ${reasonText(note)}.`);
   hub = { ...about, chosen, state: { status: 'connected', connection } };
   return hub;
 }

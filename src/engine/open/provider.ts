@@ -19,7 +19,6 @@ import type { FallbackModel } from '../../domain/fallback/fallback.ts';
 import type { ReviewSettings } from '../../domain/findings/review.ts';
 import type { ModelSettings } from '../../domain/run/model-settings.ts';
 import { type Price, priceByName } from '../../domain/run/pricing.ts';
-import { warning } from '../../domain/warnings/warning.ts';
 import type { LlmProvider, TurnRequest } from '../../ports.ts';
 import type { Session } from '../session.ts';
 
@@ -175,10 +174,8 @@ async function openOne(
   const plainHttp = baseUrl !== null && isPlainHttp(baseUrl);
   if (plainHttp)
     session.warn(
-      warning(
-        'WARN_PLAIN_HTTP',
-        `The key and the whole conversation go to ${baseUrl} over plain http, where others can read and change them in transit (--allow-insecure-base-url).`,
-      ),
+      'WARN_PLAIN_HTTP',
+      `The key and the whole conversation go to ${baseUrl} over plain http, where others can read and change them in transit (--allow-insecure-base-url).`,
     );
   try {
     const given = {

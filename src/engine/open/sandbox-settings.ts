@@ -37,10 +37,8 @@ export function sandboxSettings({
 export function warnOfReadableSecrets(session: Session, { level }: Sandbox): void {
   if (level !== 'none' || session.input.secretsInProc !== true) return;
   session.warn(
-    warning(
-      'WARN_KEY_IN_PROC',
-      'The environment of this process cannot be cleared: commands can read the API key in /proc.',
-    ),
+    'WARN_KEY_IN_PROC',
+    'The environment of this process cannot be cleared: commands can read the API key in /proc.',
   );
 }
 

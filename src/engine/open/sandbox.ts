@@ -177,14 +177,12 @@ function reportRefused(session: Session): void {
   const flags = refused.flatMap(({ allow }) => allow ?? []);
   const how = flags.length === 0 ? '' : ` To allow what they need: ${flags.slice(0, MAX_NAMED).join(' ')}`;
   session.warn(
-    warning(
-      'WARN_HOSTS_REFUSED',
-      `Commands tried to reach hosts that are not allowed: ${listed(named, MAX_NAMED)}.${how}`,
-    ),
+    'WARN_HOSTS_REFUSED',
+    `Commands tried to reach hosts that are not allowed: ${listed(named, MAX_NAMED)}.${how}`,
   );
   const others = refused.filter(({ allow }) => allow === null).map(({ why }) => why);
   if (others.length > 0)
-    session.warn(warning('WARN_HOSTS_FORBIDDEN', `Not allowed by any flag: ${listed(others, MAX_NAMED)}.`));
+    session.warn('WARN_HOSTS_FORBIDDEN', `Not allowed by any flag: ${listed(others, MAX_NAMED)}.`);
 }
 
 /** Closes in reverse order of opening. A failure to close says nothing about the work, so it is only reported. */

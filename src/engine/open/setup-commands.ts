@@ -10,7 +10,6 @@ import { wasNotRun } from '../../domain/run/verify-baseline.ts';
 import { printedWord } from '../../domain/shell-word.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import { listed } from '../../domain/text/words.ts';
-import { warning } from '../../domain/warnings/warning.ts';
 import { until } from '../../files/time-limit.ts';
 import type { Workspace } from '../../ports/workspace.ts';
 import type { Sandbox, VerifyPlace } from '../../ports.ts';
@@ -64,10 +63,8 @@ export async function runBefore(
     const names = changes.map((change) => change.path);
     const { path = '' } = session.directory ?? {};
     session.warn(
-      warning(
-        'WARN_CHANGED_BEFORE_THE_WORK',
-        `Not in the patch, because commands before the work changed them: ${listed(names, 5)}. To revert that: patchsmith undo ${printedWord(path)}`,
-      ),
+      'WARN_CHANGED_BEFORE_THE_WORK',
+      `Not in the patch, because commands before the work changed them: ${listed(names, 5)}. To revert that: patchsmith undo ${printedWord(path)}`,
     );
   }
   return { ...ran, changes };

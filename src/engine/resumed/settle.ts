@@ -12,13 +12,13 @@ import { type CommandChanges, enforcePolicy } from '../../agent/policy.ts';
 import { type PathChange, sameState } from '../../domain/changes/change.ts';
 import { changesRecorded, workTreeStates } from '../../domain/journal/change-events.ts';
 import type { RunAction, RunEvent } from '../../domain/run/events.ts';
+import { refused, type Stopped } from '../../domain/run/outcome.ts';
 import type { RunState } from '../../domain/run/state.ts';
 import { listed } from '../../domain/text/words.ts';
-import { warning } from '../../domain/warnings/warning.ts';
 import type { Tool } from '../../ports.ts';
 import { whyNotRunnable } from '../open/preflight.ts';
 import { runBefore } from '../open/setup-commands.ts';
-import { type OpenedRun, refused, type Stopped, stoppedBefore } from '../ready.ts';
+import { type OpenedRun, stoppedBefore } from '../ready.ts';
 import type { Session } from '../session.ts';
 import { type RecordedRun, resumption } from './recorded-run.ts';
 
@@ -74,9 +74,7 @@ export async function settleResumed(unsettled: Unsettled): Promise<Continuation 
   if (missing !== null) return refused('ERR_PROGRAM_MISSING', missing);
   if (others > 0) {
     await workspace.rebase(foreign.filter(({ path }) => !state.changes.hasChanged(path)));
-    session.warn(
-      warning('WARN_CHANGES_ACCEPTED', `Accepted into the baseline: ${named(foreign, reopened.planted)}.`),
-    );
+    session.warn('WARN_CHANGES_ACCEPTED', `Accepted into the baseline: ${named(foreign, reopened.planted)}.`);
   }
   for (const changes of leftOut === null ? settlement.made : [...settlement.made, leftOut]) {
     brought.push(...(await enforcePolicy(changes, { workspace, permits })).actions);

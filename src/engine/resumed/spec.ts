@@ -14,9 +14,14 @@ import { wereCommandsUnderWay } from '../../domain/journal/undo.ts';
 import { type RunStarted, SandboxLevel } from '../../domain/run/events.ts';
 import { advance } from '../../domain/run/fold/advance.ts';
 import type { StopReason } from '../../domain/run/limits.ts';
-import { type RunOutcome, sandboxUnavailable } from '../../domain/run/outcome.ts';
+import {
+  type RunOutcome,
+  refused,
+  type Stopped,
+  sandboxUnavailable,
+  stopped,
+} from '../../domain/run/outcome.ts';
 import type { RunState } from '../../domain/run/state.ts';
-import { warning } from '../../domain/warnings/warning.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { raceAbort } from '../../host/deadline.ts';
 import type { Sandbox, Tool } from '../../ports.ts';
@@ -25,16 +30,7 @@ import { openProvider } from '../open/provider.ts';
 import { recordedTools } from '../open/recorded-tools.ts';
 import { endLeftoversOf } from '../open/verify-place.ts';
 import { whyMisplaced } from '../open-run.ts';
-import {
-  type Admit,
-  type Admitted,
-  interruptedOutcome,
-  type OpenedRun,
-  refused,
-  type Settled,
-  type Stopped,
-  stopped,
-} from '../ready.ts';
+import { type Admit, type Admitted, interruptedOutcome, type OpenedRun, type Settled } from '../ready.ts';
 import type { Session } from '../session.ts';
 import { callsOf, type RecordedRun } from './recorded-run.ts';
 import { settleResumed } from './settle.ts';
@@ -94,7 +90,7 @@ async function admit(resuming: Resuming, checkout: Checkout): Promise<Admitted |
   const { directory, events, state } = run;
   const [start] = events;
   const refusal = await whyShut(session);
-  if (refusal !== null) return stopped(refusal);
+  if (refusal !== null) return refusal;
   if (start.sandbox === 'none' && settings.sandbox === 'required') {
     const why = 'The run began without a sandbox, so it cannot continue in one';
     return stopped(
@@ -104,7 +100,11 @@ async function admit(resuming: Resuming, checkout: Checkout): Promise<Admitted |
   const recorded = await recordedTools(session, start);
   if (recorded.status === 'failed') return refused('ERR_RECORDED_TOOLS', recorded.message);
   const { tools } = recorded;
-  if (start.fallback === null && settings.fallbackModel !== null) session.warn(NO_FALLBACK);
+  if (start.fallback === null && settings.fallbackModel !== null)
+    session.warn(
+      'WARN_FALLBACK_NOT_ADDED',
+      'The run was begun without --fallback-model, and goes on without one: it cannot be added afterwards.',
+    );
   const model = { provider: start.provider, model: start.model, settings: start.modelSettings };
   return {
     status: 'ok',
@@ -151,18 +151,13 @@ async function admit(resuming: Resuming, checkout: Checkout): Promise<Admitted |
   };
 }
 
-const NO_FALLBACK = warning(
-  'WARN_FALLBACK_NOT_ADDED',
-  'The run was begun without --fallback-model, and goes on without one: it cannot be added afterwards.',
-);
-
 /** Null if the run may be resumed by this caller. */
-async function whyShut(session: Session): Promise<RunOutcome | null> {
+async function whyShut(session: Session): Promise<Stopped | null> {
   if (session.input.trust === undefined) return null;
   const { passGate } = await import('../trust/gate.ts');
   const gate = await raceAbort(session.interrupt, passGate(session));
-  if (gate === null || session.interrupt.aborted) return interruptedOutcome(session);
-  return gate.status === 'shut' ? gate.outcome : null;
+  if (gate === null || session.interrupt.aborted) return stopped(interruptedOutcome(session));
+  return gate.status === 'stopped' ? gate : null;
 }
 
 /** Null when the sandbox contains at least as much as when the run began. */
@@ -183,9 +178,7 @@ async function settle(
   const { sandbox, own, tools, workspace } = opened;
   const [start] = events;
   if (start.sandbox === 'none')
-    session.warn(
-      warning('WARN_NO_SANDBOX', 'COMMANDS RUN WITHOUT A SANDBOX, as they did when the run began.'),
-    );
+    session.warn('WARN_NO_SANDBOX', 'COMMANDS RUN WITHOUT A SANDBOX, as they did when the run began.');
   const settled = await settleResumed({ session, run, ...opened, ...options });
   if (settled.status === 'stopped') return settled;
   const { first, state, actions } = settled;

@@ -3,7 +3,7 @@
 import { fetchComments } from '../../adapters/github/untrusted-texts.ts';
 import type { Settings } from '../../config/schema.ts';
 import { type UntrustedText, whyNotAccepted } from '../../domain/github/untrusted-text.ts';
-import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { refused, type Stopped, stopped } from '../../domain/run/outcome.ts';
 import type { ContextPart, OutsideContext } from '../../domain/run/plan.ts';
 import { firstUnits } from '../../domain/text/shorten.ts';
 import { formatNumber } from '../../domain/text/words.ts';
@@ -36,7 +36,7 @@ export async function whyNoneOf(
   task: IssueTask,
   trusted: readonly string[],
   texts: readonly UntrustedText[],
-): Promise<{ status: 'ok'; why: (string | null)[] } | { status: 'failed'; outcome: RunOutcome }> {
+): Promise<{ status: 'ok'; why: (string | null)[] } | Stopped> {
   const { settings, writers } = task;
   const repository = repositoryOf(task);
   const isOwn = ({ source }: UntrustedText) => repository === null || sameName(source.repository, repository);
@@ -49,7 +49,7 @@ export async function whyNoneOf(
   const [first] = texts;
   const asked = texts.filter((text) => isOwn(text) && judged(text) !== null).map(({ author }) => author);
   const outcome = await writers.learn(repository ?? first?.source.repository ?? '', asked);
-  return outcome === null ? { status: 'ok', why: texts.map(judged) } : { status: 'failed', outcome };
+  return outcome === null ? { status: 'ok', why: texts.map(judged) } : stopped(outcome);
 }
 
 /** The request, and the issue or pull request it was posted on; null if it is an issue itself. */
@@ -62,9 +62,7 @@ export interface AskedText {
 export async function readContext(
   task: IssueTask,
   { text, on }: AskedText,
-): Promise<
-  { status: 'ok'; context: OutsideContext | undefined } | { status: 'failed'; outcome: RunOutcome }
-> {
+): Promise<{ status: 'ok'; context: OutsideContext | undefined } | Stopped> {
   const { settings, trust, signal } = task;
   const issue = on ?? text;
   const first =
@@ -77,14 +75,16 @@ export async function readContext(
   const read = await fetchComments(await trust.openGitHub(signal), { repository, number });
   if (read.status === 'refused') {
     const why = describeRefusal(read.refusal, 'issues: read');
-    const reason = `The discussion of #${number} cannot be read: ${why} Without it: --issue-comments none.`;
-    return { status: 'failed', outcome: usageError('ERR_GITHUB_UNREADABLE', reason) };
+    return refused(
+      'ERR_GITHUB_UNREADABLE',
+      `The discussion of #${number} cannot be read: ${why} Without it: --issue-comments none.`,
+    );
   }
   const others = read.data.filter((comment) => !isSame(comment, text) && !comment.body.includes(OWN_MARK));
   const earlier = others.filter((comment) => isBefore(comment, text));
   const all = { status: 'ok', texts: earlier } as const;
   const chosen = settings.issueComments === 'all' ? all : await ofMaintainers(task, earlier);
-  if (chosen.status === 'failed') return chosen;
+  if (chosen.status === 'stopped') return chosen;
   const wanted = chosen.texts;
   const parts: ContextPart[] = [];
   let room = CONTEXT_BOUNDS.discussion;
@@ -119,12 +119,12 @@ function isBefore({ at }: UntrustedText, { at: asked }: UntrustedText): boolean 
 export async function ofMaintainers(
   task: IssueTask,
   texts: readonly UntrustedText[],
-): Promise<{ status: 'ok'; texts: UntrustedText[] } | { status: 'failed'; outcome: RunOutcome }> {
+): Promise<{ status: 'ok'; texts: UntrustedText[] } | Stopped> {
   const newest = texts.toReversed();
   const isKnown = ({ association }: UntrustedText) => /^(?:MEMBER|COLLABORATOR)$/.test(association);
   const ordered = [...newest.filter(isKnown), ...newest.filter((text) => !isKnown(text))];
   const judged = await whyNoneOf(task, MAINTAINERS, ordered);
-  if (judged.status === 'failed') return judged;
+  if (judged.status === 'stopped') return judged;
   const kept = new Set(ordered.filter((_, at) => judged.why[at] === null));
   return { status: 'ok', texts: texts.filter((text) => kept.has(text)) };
 }

@@ -9,14 +9,20 @@ import {
   whyNoBot,
 } from '../../domain/github/event.ts';
 import { type Account, isBot } from '../../domain/github/untrusted-text.ts';
-import { policyViolation, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import {
+  policyViolation,
+  type RunOutcome,
+  type Stopped,
+  stopped,
+  usageError,
+} from '../../domain/run/outcome.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import type { GitHub } from '../../ports/github.ts';
 import { describeRefusal, type Trust } from './trust.ts';
 import { WRITING } from './writers.ts';
 
 /** `writers` are the ids of people known to have write access. */
-type TrustGate = { status: 'open'; writers: ReadonlySet<number> } | { status: 'shut'; outcome: RunOutcome };
+type TrustGate = { status: 'open'; writers: ReadonlySet<number> } | Stopped;
 
 /** What a run or its preparation knows about its start. */
 interface GatePlace {
@@ -31,11 +37,11 @@ interface GatePlace {
 export async function passGate({ input: { trust, settings }, interrupt }: GatePlace): Promise<TrustGate> {
   if (trust === undefined) return OPEN;
   const { event, refusal } = trust;
-  if (refusal !== null) return shut(refusal);
+  if (refusal !== null) return stopped(refusal);
   if (event === null || isByWriters(event)) return OPEN;
   const { people, rerunBy } = whoMustHaveWriteAccess(event);
   if (people.length === 0) {
-    return shut(
+    return stopped(
       policyViolation(
         'ERR_NO_STARTER',
         `The event ${event.name} does not say who triggered it, so it cannot be trusted.`,
@@ -44,7 +50,7 @@ export async function passGate({ input: { trust, settings }, interrupt }: GatePl
   }
   const bots = settings.allowBots;
   const barred = people.map((account) => whyNoBot(account, bots)).find((why) => why !== null);
-  if (barred !== undefined) return shut(policyViolation('ERR_BOT_NOT_ALLOWED', barred));
+  if (barred !== undefined) return stopped(policyViolation('ERR_BOT_NOT_ALLOWED', barred));
   const asking: Asking = {
     github: await trust.openGitHub(interrupt),
     event,
@@ -54,11 +60,11 @@ export async function passGate({ input: { trust, settings }, interrupt }: GatePl
   const writers = new Set<number>();
   for (const account of people.filter((one) => !isBot(one))) {
     const why = await whyNoWriter(asking, account);
-    if (why !== null) return shut(why);
+    if (why !== null) return stopped(why);
     writers.add(account.id);
   }
   const why = rerunBy === null ? null : await whyNoRerun(asking, rerunBy);
-  return why === null ? { status: 'open', writers } : shut(why);
+  return why === null ? { status: 'open', writers } : stopped(why);
 }
 
 const OPEN: TrustGate = { status: 'open', writers: new Set() };
@@ -129,8 +135,4 @@ async function whyNoRerun(asking: Asking, login: string): Promise<RunOutcome | n
   }
   const why = whyNoBot(account.data, asking.bots);
   return why === null ? null : policyViolation('ERR_BOT_NOT_ALLOWED', why);
-}
-
-function shut(outcome: RunOutcome): TrustGate {
-  return { status: 'shut', outcome };
 }

@@ -5,7 +5,7 @@ import { fetchComment, fetchIssue } from '../../adapters/github/untrusted-texts.
 import { readPlan } from '../../adapters/plan/plan-file.ts';
 import { commentReference, issueReference } from '../../domain/github/reference.ts';
 import { describeHidden, type UntrustedText, withoutCommand } from '../../domain/github/untrusted-text.ts';
-import { policyViolation, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { policyViolation, refused, type Stopped, stopped } from '../../domain/run/outcome.ts';
 import { type OutsideContext, type Plan, titleOf } from '../../domain/run/plan.ts';
 import { sentence } from '../../domain/text/words.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
@@ -17,15 +17,13 @@ import { describeRefusal, type Trust } from './trust.ts';
 import { KnownWriters } from './writers.ts';
 
 /** `notes` are for people and are printed before the work. */
-export type TrustedPlan =
-  | { status: 'ok'; plan: Plan; notes: Warning[] }
-  | { status: 'failed'; outcome: RunOutcome };
+export type TrustedPlan = { status: 'ok'; plan: Plan; notes: Warning[] } | Stopped;
 
 /** Applies the gate before anything of the plan is read. `root` is the root of the work tree. */
 export async function readTrustedPlan(session: Session, trust: Trust, root: string): Promise<TrustedPlan> {
   const { settings, stdin, cwd } = session.input;
   const gate = await passGate(session);
-  if (gate.status === 'shut') return { status: 'failed', outcome: gate.outcome };
+  if (gate.status === 'stopped') return gate;
   const { plan, message, planFromIssue, planFromComment } = settings;
   const { revision } = trust;
   const signal = session.interrupt;
@@ -42,7 +40,7 @@ export async function readTrustedPlan(session: Session, trust: Trust, root: stri
   const goingOn = async (given: Plan | null, more: readonly Warning[]): Promise<TrustedPlan> => {
     if (continued === null)
       return given === null
-        ? { status: 'failed', outcome: usageError('ERR_NO_TASK', 'There is no plan.') }
+        ? refused('ERR_NO_TASK', 'There is no plan.')
         : { status: 'ok', plan: given, notes: [...notes, ...more] };
     const { continuedPlan } = await import('../continued/plan.ts');
     const task = { settings, trust, writers, signal, continued, session, root, given };
@@ -52,44 +50,44 @@ export async function readTrustedPlan(session: Session, trust: Trust, root: stri
   if (continued !== null && !isNamed) return goingOn(null, []);
   const read =
     isOutside && plan === null ? null : await readPlan({ plan, message, stdin, cwd, root, revision, signal });
-  if (read?.status === 'failed')
-    return { status: 'failed', outcome: usageError('ERR_PLAN_UNREADABLE', read.message) };
+  if (read?.status === 'failed') return refused('ERR_PLAN_UNREADABLE', read.message);
   if (read !== null && !isOutside) return goingOn(read.plan, []);
   const made = await readIssuePlan({ settings, trust, writers, signal }, read === null ? null : read.plan);
   return made.status === 'ok' ? goingOn(made.plan, made.notes) : made;
 }
 
-type OutsidePlan = { status: 'ok'; plan: Plan; notes: Warning[] } | { status: 'failed'; outcome: RunOutcome };
-
 /**
  * `file` is a plan given in addition: its rules and instructions apply, and the text is added to it. If the event is about this
  * very issue or comment, the event's text is used, because the person who triggered it has read that one and not a later version.
  */
-async function readIssuePlan(task: IssueTask, file: Plan | null): Promise<OutsidePlan> {
+async function readIssuePlan(task: IssueTask, file: Plan | null): Promise<TrustedPlan> {
   const { settings } = task;
   const asked = await textFor(task);
-  if ('name' in asked) return { status: 'failed', outcome: asked };
+  if ('status' in asked) return asked;
   const { text: found } = asked;
   const judged = await whyNoneOf(task, settings.trustAuthors, [found]);
-  if (judged.status === 'failed') return judged;
+  if (judged.status === 'stopped') return judged;
   const [why = null] = judged.why;
-  if (why !== null) return { status: 'failed', outcome: policyViolation('ERR_AUTHOR_NOT_TRUSTED', why) };
+  if (why !== null) return stopped(policyViolation('ERR_AUTHOR_NOT_TRUSTED', why));
   const read = await readContext(task, asked);
-  return read.status === 'failed' ? read : planOf(found, file, read.context);
+  return read.status === 'stopped' ? read : planOf(found, file, read.context);
 }
 
 async function planOf(
   given: UntrustedText,
   file: Plan | null,
   context: OutsideContext | undefined,
-): Promise<OutsidePlan> {
+): Promise<TrustedPlan> {
   const { visibleLine, visibleMarkdown } = await import('../../adapters/plan/visible-markdown.ts');
   const { source, body } = given;
   const { kind, author } = source;
   const what = kind === 'issue' ? `issue ${source.number}` : `comment ${source.commentId}`;
   const seen = visibleMarkdown(body);
   if (seen.status === 'failed')
-    return failedPlan(`${sentence(`The text of ${what} ${seen.why}`)} Write the plan into a file.`);
+    return refused(
+      'ERR_PLAN_INVISIBLE',
+      `${sentence(`The text of ${what} ${seen.why}`)} Write the plan into a file.`,
+    );
   const title = visibleLine(given.title);
   const text = kind === 'issue' ? `${title}\n\n${seen.text}`.trim() : withoutCommand(seen.text);
   if (text === '') {
@@ -97,7 +95,7 @@ async function planOf(
       kind === 'issue'
         ? 'Describe the change in it.'
         : 'Describe the change after the command, or use --plan-from-issue.';
-    return failedPlan(`There is no visible text in ${what}. ${fix}`);
+    return refused('ERR_PLAN_INVISIBLE', `There is no visible text in ${what}. ${fix}`);
   }
   const hidden = describeHidden(seen.hidden, what);
   const sha256 = createHash('sha256')
@@ -117,15 +115,14 @@ async function planOf(
   };
 }
 
-/** An outcome instead of a plan says why there is none. */
-async function textFor(task: IssueTask): Promise<AskedText | RunOutcome> {
+async function textFor(task: IssueTask): Promise<AskedText | Stopped> {
   const { settings, trust, signal } = task;
   const around = { repository: repositoryOf(task), serverUrl: settings.githubServerUrl };
   const texts = trust.event?.texts ?? [];
   if (settings.planFromIssue !== null) {
     const reference = issueReference(settings.planFromIssue, around);
     if (typeof reference === 'string')
-      return usageError('ERR_REFERENCE_INVALID', `--plan-from-issue: ${reference}.`);
+      return refused('ERR_REFERENCE_INVALID', `--plan-from-issue: ${reference}.`);
     const known = texts.find(
       ({ source }) =>
         source.kind === 'issue' &&
@@ -138,7 +135,7 @@ async function textFor(task: IssueTask): Promise<AskedText | RunOutcome> {
   }
   const reference = commentReference(settings.planFromComment ?? '', around);
   if (typeof reference === 'string')
-    return usageError('ERR_REFERENCE_INVALID', `--plan-from-comment: ${reference}.`);
+    return refused('ERR_REFERENCE_INVALID', `--plan-from-comment: ${reference}.`);
   const known = texts.find(
     ({ source }) =>
       source.kind === 'comment' &&
@@ -154,13 +151,7 @@ async function textFor(task: IssueTask): Promise<AskedText | RunOutcome> {
     : unread('comment', read.refusal);
 }
 
-function unread(what: string, refusal: GitHubRefusal): RunOutcome {
-  return usageError(
-    'ERR_GITHUB_UNREADABLE',
-    `The ${what} cannot be read: ${describeRefusal(refusal, 'issues: read')}`,
-  );
-}
-
-function failedPlan(message: string): OutsidePlan {
-  return { status: 'failed', outcome: usageError('ERR_PLAN_INVISIBLE', message) };
+function unread(what: string, refusal: GitHubRefusal): Stopped {
+  const why = describeRefusal(refusal, 'issues: read');
+  return refused('ERR_GITHUB_UNREADABLE', `The ${what} cannot be read: ${why}`);
 }

@@ -156,7 +156,7 @@ async function continuedIn(
       openBeside: () => openBesideCheckout(root, folder.path, env),
     });
     if (found.status === 'none') return null;
-    if (found.status === 'refused') return refused(found.outcome);
+    if (found.status === 'stopped') return refused(found.outcome);
     const { continued } = found;
     const revision = await openRevision(root, settings.rulesFrom ?? continued.commits.mergeBase, env);
     if (revision !== null) return { revision, isOutsiders: true, continued, refusal: null };

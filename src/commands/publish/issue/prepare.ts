@@ -64,7 +64,7 @@ async function prepare(context: HostContext, place: PublishPlace): Promise<RunOu
   const spent = used ?? (pulls?.length === 0 && first !== undefined ? budget.whyNot(first.marker) : null);
   // The question whether it may write is a write itself, if one without an effect.
   const permitted =
-    asked.status === 'refused'
+    asked.status === 'stopped'
       ? asked.outcome
       : spent !== null || settings.dryRun || pulls?.length === 0 || isAnswer
         ? spent
@@ -90,7 +90,7 @@ async function prepare(context: HostContext, place: PublishPlace): Promise<RunOu
   const { askedIn, marker: issueMarker } = read.found;
   const result = { ...refusedResult(obstacle ?? PERMITTED, version), runId: 'none yet' };
   // An answer without the link stays the same, however often it is asked for.
-  const job = { ...place, askedIn, issueMarker, result, runUrl: asked.status === 'refused' ? null : runUrl };
+  const job = { ...place, askedIn, issueMarker, result, runUrl: asked.status === 'stopped' ? null : runUrl };
   const unheard = await ended(place, () =>
     obstacle === null ? acknowledge(job, askedIn.number, rounds?.words ?? []) : commentOnIssue(job, obstacle),
   );
@@ -165,7 +165,7 @@ async function pullsAskedFor(
   const openGitHub = () => Promise.resolve(where.github);
   const trust = { event, refusal: null, token: 'given', openGitHub };
   const gate = await passGate({ input: { trust, settings }, interrupt });
-  return gate.status === 'shut' ? gate.outcome : { ...found, event };
+  return gate.status === 'stopped' ? gate.outcome : { ...found, event };
 }
 
 /** Length of a pause in which GitHub computes whether something can be merged. */
