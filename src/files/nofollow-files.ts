@@ -69,7 +69,7 @@ export const TEMPORARY_NAME = /^\.patchsmith-[0-9a-f]{16}\.tmp$/;
  * Writes exact bytes into a temporary file and renames it over the old one: other hard links to the old file keep their content, and
  * a reader sees either the old bytes or the new ones. Creates missing folders; keeps mode and owner of an existing file; a new one
  * gets mode 0666 less the umask. With `executable`, whoever may read the file may execute it, or nobody may, and the owner may read
- * it. `permissions` are those of a file that does not exist. Contents too large for memory are those of an open file.
+ * it. `permissions` are those of a file that does not exist, and the most that an existing one keeps. Contents too large for memory are those of an open file.
  */
 export function writeFile(
   root: string,
@@ -91,8 +91,8 @@ export function writeFile(
         for (const bytes of 'descriptor' in contents ? bytesOf(contents.descriptor) : [contents])
           writeFileSync(file, bytes);
         if (step) takeOwner(file, step.stat);
-        const mode = step || permissions === undefined ? (step?.stat ?? fstatSync(file)).mode : permissions;
-        fchmodSync(file, permissionsLike(mode, executable));
+        const mode = step?.stat.mode ?? permissions ?? fstatSync(file).mode;
+        fchmodSync(file, permissionsLike(mode & (permissions ?? 0o777), executable));
       } finally {
         closeSync(file);
       }

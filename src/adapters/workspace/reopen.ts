@@ -19,7 +19,7 @@ import { listTree } from '../../git/store/trees.ts';
 import { coreSettings, readUserSettings, type UserSettings } from '../../git/user-settings.ts';
 import type { Workspace } from '../../ports/workspace.ts';
 import { openGitWorkspace } from './git-workspace.ts';
-import { doubtFiles } from './kept/kept-files.ts';
+import { doubtFiles, keepFiles } from './kept/kept-files.ts';
 import {
   type BegunWorkspace,
   beginWith,
@@ -32,6 +32,7 @@ import { rulesFolder } from './tree/looking-git.ts';
 import { shadowRepository, workTreeParts } from './tree/parts.ts';
 import { WorkTree } from './tree/work-tree.ts';
 import { copyLinkedOut, findLinked } from './unwalked/hard-links.ts';
+import { beganIn } from './unwalked/planted-git.ts';
 import { keepRunStart, type RunStart, readRunStart } from './unwalked/run-start.ts';
 
 /** What the journal says about the work tree. */
@@ -54,6 +55,8 @@ export interface KeptState {
 export interface ReopenedWorkspace {
   readonly status: 'ok';
   readonly workspace: Workspace;
+  /** The run was last at work in this checkout, which may have been moved since. */
+  readonly isHere: boolean;
   /** How the work tree differs from its last known state. */
   readonly found: readonly PathChange[];
   /** Git dirs that did not exist when the run began; only searched for if commands were in progress. */
@@ -75,7 +78,14 @@ export function beginReopening(
   const { maxDiskBytes } = places.limits ?? DEFAULT_CHANGE_LIMITS;
   // Files may have been linked since, such as by the user's package manager.
   const copied = async () => copyLinkedOut({ root, maxBytes: maxDiskBytes }, await findLinked(root));
-  const reopen = async () => reopenWorkspace(checkout, places, kept, await copied());
+  const reopen = async () => {
+    const reopened = await reopenWorkspace(checkout, places, kept, await copied());
+    const { shadowDir } = places;
+    const began = readRunStart(shadowDir);
+    if (reopened.status === 'ok' && began.status === 'ok')
+      keepFiles({ root, shadowDir, format: checkout.objectFormat }, began.start.ignored);
+    return reopened;
+  };
   return beginWith(checkout, places, reopen, (reopened) =>
     reopened.status === 'ok' ? reopened.workspace : null,
   );
@@ -132,7 +142,8 @@ export async function reopenWorkspace(
   const asInBase = found.filter(({ path, after }) =>
     [baseFiles, fresh].some((files) => files !== null && sameState(files.get(path) ?? null, after)),
   );
-  return { status: 'ok', workspace, found, planted, asInBase: new Set(asInBase.map(({ path }) => path)) };
+  const paths = asInBase.map(({ path }) => path);
+  return { status: 'ok', workspace, isHere, found, planted, asInBase: new Set(paths) };
 }
 
 /** What the killed run has left in its shadow repository, and the settings of the user. */
@@ -141,7 +152,7 @@ interface Left {
   readonly settings: UserSettings;
   readonly baseFiles: ReadonlyMap<string, FileState>;
   readonly start: RunStart;
-  /** The run began in this work tree. */
+  /** The run was last at work in this checkout, which may have been moved since. */
   readonly isHere: boolean;
 }
 
@@ -165,7 +176,7 @@ async function readLeft(
     return failed(`The base of the run, tree ${base.tree}, is in neither ${shadowDir} nor ${root}.`);
   const kept = readRunStart(shadowDir);
   if (kept.status === 'failed') return kept;
-  return { status: 'ok', settings, baseFiles, start: kept.start, isHere: kept.start.root === root };
+  return { status: 'ok', settings, baseFiles, start: kept.start, isHere: beganIn(root, kept.start) };
 }
 
 /** An interrupted restore has left its temporary file in a folder that was not known beforehand. */

@@ -13,15 +13,23 @@ import {
 } from '../../adapters/workspace/kept/kept-files.ts';
 import { openRestorer, type Restorer } from '../../adapters/workspace/restore/restore.ts';
 import { whyKept } from '../../adapters/workspace/restore/revert.ts';
+import { beganIn } from '../../adapters/workspace/unwalked/planted-git.ts';
 import { closedSince, readRunStart } from '../../adapters/workspace/unwalked/run-start.ts';
-import { deletionsFirst, type PathChange } from '../../domain/changes/change.ts';
+import { type CodeChange, deletionsFirst, type PathChange } from '../../domain/changes/change.ts';
 import { absolutePath, isWithin } from '../../domain/changes/path.ts';
 import type { Environment } from '../../domain/environment.ts';
-import { type FoldedEvents, type UndoPlan, type UndoStep, undoPlan } from '../../domain/journal/undo.ts';
+import {
+  type FoldedEvents,
+  type UndoPlan,
+  type UndoStep,
+  undoPlan,
+  WRITERS,
+} from '../../domain/journal/undo.ts';
 import { done, internalError, noChange, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { listed, pluralize } from '../../domain/text/words.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
+import { lookAt } from '../../files/tree-view.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { differingPaths } from '../../git/revision.ts';
 import { openKeptObjects } from '../../git/store/bare-repository.ts';
@@ -104,7 +112,7 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
       gone,
       goneIgnored: goneIgnored(root, shadowDir, isNamed),
       committed: await committedSince(run, checkout.checkout, env),
-      openedNs: began.status === 'ok' && began.start.root === root ? began.start.openedNs : 0n,
+      openedNs: began.status === 'ok' && beganIn(root, began.start) ? began.start.openedNs : 0n,
       unrecorded,
       result: readResult(directory),
     });
@@ -147,7 +155,7 @@ async function takeBack(input: UndoInput, run: FoldedEvents, means: Means): Prom
   const { events } = run;
   const { restorer, result } = means;
   const plan = undoPlan(events, means.kept.files, [...means.gone, ...means.kept.over]);
-  const judged = await judge(plan, means);
+  const judged = await judge(plan, means, run.state.changes.history);
   const stuck = judged.flatMap((one) => (one.status === 'stuck' ? [`${one.step.path}: ${one.why}`] : []));
   for (const line of stuck.slice(0, MAX_LINES)) say(`  ${line}`);
   if (stuck.length > MAX_LINES) say(`  … and ${stuck.length - MAX_LINES} more`);
@@ -179,8 +187,12 @@ async function takeBack(input: UndoInput, run: FoldedEvents, means: Means): Prom
 const MAX_LINES = 50;
 const MAX_NAMED = 10;
 
-async function judge({ steps, tangled, unsure }: UndoPlan, means: Means): Promise<Judged[]> {
-  const { restorer, root, openedNs, goneIgnored } = means;
+async function judge(
+  { steps, tangled, unsure }: UndoPlan,
+  means: Means,
+  history: readonly CodeChange[],
+): Promise<Judged[]> {
+  const { restorer, root, openedNs, goneIgnored, result } = means;
   await restorer.readAhead(steps.flatMap(({ before }) => (before ? [before] : [])));
   const stuck = (why: string) => (path: string) => ({
     step: { path, before: null, after: null },
@@ -191,13 +203,31 @@ async function judge({ steps, tangled, unsure }: UndoPlan, means: Means): Promis
     ...tangled.map(stuck('something else changed it during the run')),
     ...unsure.map(stuck('it is over a limit of the run, which did not read it')),
   ];
-  const whyMoved = whyKept({ root, openedNs, all: steps, repositories: [], lost: null, gone: goneIgnored });
+  // What a command copies out of another repository, as mv does, shows only in a folder that has changed.
+  const nested = (result?.nestedChanges ?? []).filter(({ files }) =>
+    files.some((path) => isFolder(root, path)),
+  );
+  const goneNested = nested.map(({ path }) => ({ path: `${path}/…`, lost: 'unknown' as const }));
+  const whyMoved = (gone: readonly GonePath[]) =>
+    whyKept({ root, openedNs, all: steps, repositories: [], lost: null, gone });
+  const byCommands = new Set(
+    history.flatMap(({ path, source }) =>
+      source.by === 'tool' && WRITERS.includes(source.tool) ? [] : [path],
+    ),
+  );
+  const [whyWritten, whyMade] = [whyMoved(goneIgnored), whyMoved([...goneIgnored, ...goneNested])];
   for (const step of steps) {
     const one = await judgeStep(step, means);
-    const why = one.status === 'due' ? whyMoved(step) : null;
+    const why = one.status === 'due' ? (byCommands.has(step.path) ? whyMade : whyWritten)(step) : null;
     judged.push(why === null ? one : { step, status: 'stuck', why });
   }
   return judged;
+}
+
+/** Also of a folder that is gone. */
+function isFolder(root: string, path: string): boolean {
+  const look = lookAt(root, path);
+  return look.status === 'absent' || (look.status === 'seen' && look.stat.kind === 'folder');
 }
 
 async function judgeStep(step: UndoStep, { restorer, committed }: Means): Promise<Judged> {

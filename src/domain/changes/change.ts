@@ -30,7 +30,7 @@ export const FileState = z.strictObject({
    * encodings).
    */
   raw: ObjectId.optional(),
-  /** A file that was read, and that only its owner may read; undo gives a deleted one these permissions back. */
+  /** A file that was read, and that only its owner may read; undo makes it private again. */
   isPrivate: z.literal(true).optional(),
 });
 export type FileState = z.infer<typeof FileState>;

@@ -130,7 +130,8 @@ export function wereCommandsUnderWay(run: FoldedEvents): boolean {
 }
 
 const READERS = ['read_file', 'list_files', 'search', 'finish'];
-const WRITERS = ['write_file', 'edit_file', 'append_file'];
+/** Tools that write a file and nothing else. */
+export const WRITERS = ['write_file', 'edit_file', 'append_file'];
 
 /** The run's change of a path. */
 interface Own {

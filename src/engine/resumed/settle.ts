@@ -46,8 +46,7 @@ export async function settleResumed(unsettled: Unsettled): Promise<Continuation 
   const { session, run, reopened, sandbox, workspace, tools, permits, acceptChanges } = unsettled;
   const { found } = reopened;
   // From another folder, `--repo` names even the run's own checkout. If something is as in the base, it is a fresh one.
-  const isOwn =
-    workspace.root === run.events[0].root && !found.some(({ path }) => reopened.asInBase.has(path));
+  const isOwn = reopened.isHere && !found.some(({ path }) => reopened.asInBase.has(path));
   const isOther = session.input.settings.repo !== null && !isOwn;
   const { state } = run;
   // In another checkout the interrupted work cannot have left a trace.

@@ -13,6 +13,7 @@ import { call, completed, started, turn } from '../../support/runs/events.ts';
 
 const state = (blob: string): FileState => ({ mode: '100644', blob, size: 1 });
 const [a, b, c] = [state('a'), state('b'), state('c')];
+const NONE = { tangled: [], foreign: [], ignored: [], unknown: [], unsure: [] };
 
 const tool: ChangeSource = { by: 'tool', tool: 'write_file', calls: ['c1'] };
 const verify: ChangeSource = { by: 'verify' };
@@ -41,12 +42,8 @@ test('the changes of setup, tools and verify commands are folded to the state be
     changed(verify, change('cache', null, a)),
   );
   expect(undoPlan(events)).toEqual({
+    ...NONE,
     steps: [change('cache', null, a), change('setup', null, b), change('x', a, c)],
-    tangled: [],
-    foreign: [],
-    ignored: [],
-    unknown: [],
-    unsure: [],
   });
 });
 
@@ -70,12 +67,10 @@ test('what came from outside stays: undo goes down to it, and a path that both h
     changed(outside, change('after', b, c)),
   );
   expect(undoPlan(events)).toEqual({
+    ...NONE,
     steps: [change('first', b, c), change('setup', null, a)],
     tangled: ['after'],
     foreign: ['only'],
-    ignored: [],
-    unknown: [],
-    unsure: [],
   });
 });
 
@@ -88,12 +83,9 @@ test('what a file was before a rule showed it no one knows, unless the run had m
     changed(tool, change('theirs', a, b)),
   );
   expect(undoPlan(events)).toEqual({
+    ...NONE,
     steps: [change('made', null, b), change('setup', null, a)],
-    tangled: [],
-    foreign: [],
-    ignored: [],
     unknown: ['theirs'],
-    unsure: [],
   });
 });
 
@@ -114,16 +106,13 @@ test('of ignored files, those that file tools made or the own rules hide are und
     changed(tool, { ...change('made', b, c), excluded: 'ignored' }),
   );
   expect(undoPlan(events)).toEqual({
+    ...NONE,
     steps: [
       { ...change('hidden', null, b), mayStay: true },
       { ...change('made', null, c), mayStay: true },
       change('setup', null, a),
     ],
-    tangled: [],
-    foreign: [],
     ignored: ['theirs'],
-    unknown: [],
-    unsure: [],
   });
 });
 

@@ -1,13 +1,25 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, lstatSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { execa } from 'execa';
 import { afterAll, describe, expect, test } from 'vitest';
+import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { makeRepository, type Repository, removeFolders } from '../../support/files/repository.ts';
 import { makePipe, tempFolder } from '../../support/files/temp-folder.ts';
 import { treeOf } from '../../support/files/tree.ts';
-import { runCli } from '../../support/runs/cli.ts';
+import { CLI, runCli } from '../../support/runs/cli.ts';
 import { cutRun } from '../../support/runs/recorded-run.ts';
-import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { call, type FinishedRun, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { until } from '../../support/waiting/until.ts';
 
 afterAll(removeFolders);
@@ -34,15 +46,31 @@ async function runOf(repository: Repository, ...commands: string[]): Promise<Fin
   return run;
 }
 
+/** A run without its end, which `work` goes on with; `env` has a key and the model's server. */
+async function withServer<T>(
+  texts: readonly string[],
+  work: (runDir: string, env: Record<string, string>) => Promise<T>,
+) {
+  const server = await startClaudeServer({ turns: [...texts.map(command), { text: 'Done.' }], apiKey: KEY });
+  try {
+    return await work(join(tempFolder(), 'run'), { ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.url });
+  } finally {
+    await server.close();
+  }
+}
+
 describe('small ignored files', () => {
   test('that a run removes or changes are restored with their modes, and are in nothing that people share', async () => {
     const repository = await withIgnored();
     const { root } = repository;
+    const isPrivate = ['a.txt', '.env', 'local/deep/config.ini'].map((name) => join(root, name));
+    repository.write('a.txt', 'mine\n');
+    for (const path of isPrivate) chmodSync(path, 0o600);
     const before = treeOf(root);
     const { runDir } = await runOf(
       repository,
-      'git clean -fdxq; mkfifo .env; echo x > a.txt',
-      'mkdir local; echo other > local/tool',
+      'umask 022; git clean -fdxq; mkfifo .env; rm a.txt; echo x > a.txt',
+      'umask 022; mkdir -p local/deep; echo other > local/tool; echo > local/deep/config.ini',
     );
     expect(lstatSync(join(runDir, 'kept-files')).mode & 0o777).toBe(0o600);
     for (const name of ['events.jsonl', 'result.json', 'report.html', 'changes.patch'])
@@ -55,7 +83,7 @@ describe('small ignored files', () => {
       expect.stringContaining('Restored, though git ignores them: .env, local/deep/config.ini, local/link'),
     ]);
     expect(treeOf(root)).toEqual(before);
-    expect(lstatSync(join(root, '.env')).mode & 0o777).toBe(0o600);
+    for (const path of isPrivate) expect(lstatSync(path).mode & 0o777).toBe(0o600);
     expect((await undo(repository, runDir)).lastLine).toContain('Nothing to restore.');
   });
 
@@ -156,6 +184,52 @@ describe('small ignored files', () => {
     expect(treeOf(repository.root)).toEqual({ ...before, 'local/mine.txt': '644 mine\n' });
   });
 
+  test('that only a resumed part of a run changes are restored, and larger ones named', async () => {
+    const repository = await withIgnored();
+    const { root } = repository;
+    repository.write('data.db', LARGE);
+    const before = treeOf(root);
+    const runDir = await withServer(
+      ['echo x > a.txt', 'rm -r .env local; echo > data.db'],
+      async (dir, env) => {
+        await runCli(['run', '-m', 'Do it', '--run-dir', dir, '--max-iterations', '1'], { cwd: root, env });
+        await runCli(['resume', dir, '--max-iterations', '9'], { cwd: root, env });
+        return dir;
+      },
+    );
+    const end = await undo(repository, runDir);
+    expect([end.exitCode, end.lastLine]).toEqual([1, expect.stringMatching(/Not restored: data\.db\.$/)]);
+    expect({ ...treeOf(root), 'data.db': before['data.db'] }).toEqual(before);
+  });
+
+  const clone = (root: string) => execFileSync('git', ['clone', '--quiet', root, `${root}-moved`]);
+  test.each([
+    ['in its checkout, which has moved', (root: string) => renameSync(root, `${root}-moved`), '-moved'],
+    ['in another checkout, for the first one', clone, ''],
+  ])('are restored after a run that was killed and went on %s', async (_, prepare, end) => {
+    const repository = await withIgnored();
+    const before = treeOf(repository.root);
+    const moved = `${repository.root}-moved`;
+    const runDir = await withServer(['rm -r .env local; sleep 60'], async (dir, env) => {
+      const args = [CLI, 'run', '-m', 'Do it', '--run-dir', dir];
+      const run = execa(process.execPath, args, {
+        cwd: repository.root,
+        env,
+        reject: false,
+        stdin: 'ignore',
+      });
+      await until('the files are gone', () => !existsSync(join(repository.root, 'local')));
+      run.kill('SIGKILL');
+      await run;
+      prepare(repository.root);
+      await runCli(['resume', dir, '--repo', moved], { cwd: moved, env });
+      return dir;
+    });
+    const root = `${repository.root}${end}`;
+    const undone = await runCli(['undo', runDir, '--repo', root], { cwd: root });
+    expect([undone.exitCode, treeOf(root)], undone.stderr).toEqual([0, before]);
+  });
+
   test('that a person changed before a killed run was resumed are left, and named', async () => {
     const files = { '.gitignore': '.env\n', 'a.txt': 'a\n' };
     const turns = [command('echo x > a.txt'), { text: 'Done.' }];
@@ -232,6 +306,29 @@ describe('what is lost', () => {
       expect.stringMatching(/2 files restored .* Not restored: \.env\.$/),
     ]);
     expect(readFileSync(join(repository.root, 'local/deep/config.ini'), 'utf8')).toBe('local\n');
+  });
+
+  test.each([
+    ['out of a folder of packages', 'node_modules/x/own', 'mv node_modules/x/own own', 'older than the run'],
+    ['out of another repository', 'nested/own', 'mv nested/own own', 'may be a copy of "nested/…"'],
+  ])('stays where a command moves it, %s, also in a checkout that has moved', async (_, from, text, why) => {
+    const repository = await withIgnored();
+    const nested = await makeRepository({ 'b.txt': 'b\n' });
+    renameSync(nested.root, join(repository.root, 'nested'));
+    repository.write('.gitignore', 'node_modules/\n');
+    await repository.git('commit', '--quiet', '--all', '-m', 'Ignore more');
+    repository.write(from, 'mine\n');
+    const turns = [command(`${text}; echo x > a.txt`), { text: 'Done.' }];
+    const { runDir } = await scriptedRun({ repository, turns });
+    for (const moved of [false, true]) {
+      const root = moved ? `${repository.root}-moved` : repository.root;
+      if (moved) renameSync(repository.root, root);
+      const end = await runCli(['undo', runDir, '--repo', root, ...(moved ? ['--force'] : [])], {
+        cwd: root,
+      });
+      expect([end.exitCode, end.stderr]).toEqual([moved ? 1 : 2, expect.stringContaining(why)]);
+      expect(readFileSync(join(root, 'own'), 'utf8')).toBe('mine\n');
+    }
   });
 
   test('is named where it belongs to another repository', async () => {

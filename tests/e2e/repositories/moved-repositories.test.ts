@@ -1,7 +1,7 @@
 /** A repository of the user's that a command moves is still the user's: the run removes no git dir that it found at its start. */
 
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -102,6 +102,22 @@ describe('without a sandbox, a command moves', () => {
         }
       },
     });
+  });
+});
+
+test('one that a killed command makes is named by undo, also where the checkout has moved since', async () => {
+  const { root } = await withOthers();
+  await runKilledWhen(join(root, 'new/.git/HEAD'), {
+    root,
+    turns: [command('rm a.txt; git init -q new; sleep 60'), { text: 'Done.' }],
+    afterwards: async (runDir) => {
+      const moved = `${root}-moved`;
+      renameSync(root, moved);
+      for (const flags of [[], [], ['--force']]) {
+        const { lastLine } = await runCli(['undo', runDir, '--repo', moved, ...flags], { cwd: moved });
+        expect(lastLine).toContain('new/.git');
+      }
+    },
   });
 });
 

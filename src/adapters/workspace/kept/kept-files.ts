@@ -73,7 +73,7 @@ const KeptDocument = z.strictObject({
 });
 type KeptDocument = z.infer<typeof KeptDocument>;
 /** What was kept of one work tree. */
-export type KeptFiles = Omit<KeptDocument, 'root'>;
+export type KeptFiles = KeptDocument;
 /** A file whose changes are over a limit. */
 type FileOverLimit = KeptDocument['over'][number];
 /** A file as it was before the run. */
@@ -88,14 +88,23 @@ export interface KeptPlaces {
 
 const fileOf = (shadowDir: string) => join(dirname(shadowDir), 'kept-files');
 
-/** Keeps ignored files. `ignored` is as git lists it: a folder that is ignored as a whole ends with a slash. */
+/**
+ * Keeps ignored files. `ignored` is as git lists it: a folder that is ignored as a whole ends with a slash. In a run that goes on
+ * after its end, those that its end has let go.
+ */
 export function keepFiles({ root, shadowDir, format }: KeptPlaces, ignored: readonly string[]): void {
-  const files: KeptFile[] = [];
-  const unkept: KeptDocument['unkept'] = [];
-  let left = MAX_BYTES;
+  const read = readKept(shadowDir);
+  if (read.status === 'failed') return;
+  const { kept = { root, files: [], unkept: [], over: [] } } = read;
+  // Of a run that was killed, all are there, and the first run's in another checkout are known nowhere else.
+  if (kept.root !== root || kept.files.some(({ after }) => after === undefined)) return;
+  const known = new Set([...kept.files, ...kept.unkept].map(({ path }) => path));
+  const files = [...kept.files];
+  const unkept = [...kept.unkept];
+  let left = files.reduce((bytes, { before }) => bytes - before.size, MAX_BYTES);
   viewing(root, (view) => {
     for (const { path, folder } of entriesBelow(view, ignored)) {
-      if (!parseRepoPath(path).ok) continue;
+      if (known.has(path) || !parseRepoPath(path).ok) continue;
       const found = folder !== undefined || files.length === MAX_FILES ? null : readSmall(view, path);
       if (found === null || found.bytes.length > left) {
         const { ctimeNs, size } = statOf(view, path) ?? { ctimeNs: '', size: 0 };
@@ -113,7 +122,7 @@ export function keepFiles({ root, shadowDir, format }: KeptPlaces, ignored: read
     }
   });
   if (files.length + unkept.length > 0)
-    replaceFile(fileOf(shadowDir), JSON.stringify({ root, files, unkept }));
+    replaceFile(fileOf(shadowDir), JSON.stringify({ ...kept, files, unkept }));
 }
 
 /** The ctime changes with every change of a file, and cannot be set. */
@@ -178,41 +187,43 @@ export async function settleFiles(
   { root, shadowDir, format }: KeptPlaces,
   beforeOver: readonly Omit<FileOverLimit, 'after'>[],
 ): Promise<number> {
-  const kept = keptFiles(root, shadowDir);
+  const kept = keptFiles(root, shadowDir, true);
   if (kept.status === 'failed') return 0;
   const { unkept } = kept;
   const breath = new Breath();
-  const files: KeptFile[] = [];
+  // What another checkout had before the run is known nowhere else, and has not changed here.
+  const isHere = kept.root === root;
+  const files: KeptFile[] = isHere ? [] : kept.files;
   let differing = 0;
-  for (const file of kept.files) {
+  for (const file of isHere ? kept.files : []) {
     const after = known(await stateOnDisk(root, file.path, format, MAX_IGNORED_BYTES));
     await breath.after(1, after?.size);
     if (after === undefined || !sameState(file.before, after)) differing += 1;
     files.push({ ...file, after });
   }
   const write = (over: readonly FileOverLimit[]) =>
-    replaceFile(fileOf(shadowDir), JSON.stringify({ root, files, unkept, over }));
+    replaceFile(fileOf(shadowDir), JSON.stringify({ root: kept.root, files, unkept, over }));
   if (beforeOver.length > 0) {
     write(beforeOver);
     write(await statesAfter(root, format, beforeOver));
-  } else if (differing + unkept.length > 0) write([]);
+  } else if (!isHere) return 0;
+  else if (differing + unkept.length > 0) write([]);
   else rmSync(fileOf(shadowDir), { force: true });
   return differing + unkept.length + beforeOver.length;
 }
 
-/** Notes which files have changed since the run was last at work, before it goes on. */
+/** Notes which files have changed since the run was last at work, before it goes on in its checkout, which may have been moved. */
 export async function doubtFiles({ root, shadowDir, format }: KeptPlaces): Promise<void> {
-  const kept = keptFiles(root, shadowDir);
-  if (kept.status === 'failed' || kept.files.length === 0) return;
+  const read = readKept(shadowDir);
+  if (read.status === 'failed' || read.kept === undefined) return;
   const files: KeptFile[] = [];
-  for (const file of kept.files) {
+  for (const file of read.kept.files) {
     const now = known(await stateOnDisk(root, file.path, format, MAX_IGNORED_BYTES));
     const isKnown =
       now === null || [file.before, file.after].some((one) => one && now && sameState(one, now));
     files.push(isKnown ? file : { ...file, isUnsure: true });
   }
-  const { unkept, over } = kept;
-  replaceFile(fileOf(shadowDir), JSON.stringify({ root, files, unkept, over }));
+  replaceFile(fileOf(shadowDir), JSON.stringify({ ...read.kept, root, files }));
 }
 
 /** Bytes of all files over a limit together: sparse files of any size take a command no time. */
@@ -249,22 +260,30 @@ export function keptFiles(
   shadowDir: string,
   isNamed = false,
 ): ({ status: 'ok' } & KeptFiles) | Failed {
-  const file = fileOf(shadowDir);
-  const found = readRegularFile(file, MAX_JSON_BYTES);
-  if (found.status === 'failed') return found.missing ? NOTHING : failed(sentence(`${file} ${found.why}`));
-  const kept = KeptDocument.safeParse(jsonOrUndefined(found.bytes.toString('utf8')));
-  if (!kept.success) return failed(`${file} is damaged. Remove it to undo the run without it.`);
-  const isHere = kept.data.root === root;
-  if (!isHere && !isNamed) return NOTHING;
-  const { unkept, ...others } = kept.data;
+  const read = readKept(shadowDir);
+  if (read.status === 'failed') return read;
+  const { kept } = read;
+  if (kept === undefined || !(kept.root === root || isNamed))
+    return { status: 'ok', root, files: [], unkept: [], over: [] };
+  const isHere = kept.root === root;
   return viewing(root, (view) => {
     const hasChanged = ({ path, ctimeNs, size }: KeptDocument['unkept'][number]) => {
       const now = statOf(view, path);
       if (ctimeNs === null || now === null) return now === null;
       return isHere ? now.ctimeNs !== ctimeNs : size !== null && now.size !== size;
     };
-    return { status: 'ok', ...others, unkept: unkept.filter(hasChanged) };
+    return { status: 'ok', ...kept, unkept: kept.unkept.filter(hasChanged) };
   });
+}
+
+function readKept(shadowDir: string): { status: 'ok'; kept?: KeptDocument } | Failed {
+  const file = fileOf(shadowDir);
+  const found = readRegularFile(file, MAX_JSON_BYTES);
+  if (found.status === 'failed')
+    return found.missing ? { status: 'ok' } : failed(sentence(`${file} ${found.why}`));
+  const kept = KeptDocument.safeParse(jsonOrUndefined(found.bytes.toString('utf8')));
+  if (!kept.success) return failed(`${file} is damaged. Remove it to undo the run without it.`);
+  return { status: 'ok', kept: kept.data };
 }
 
 /** Ignored files and folders that were there before the run, and are gone. */
@@ -286,5 +305,3 @@ export interface GonePath {
   readonly path: string;
   readonly lost: number | 'unknown' | null;
 }
-
-const NOTHING = { status: 'ok' as const, files: [], unkept: [], over: [] };

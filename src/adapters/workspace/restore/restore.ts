@@ -30,7 +30,7 @@ export interface Restorer {
   whyNot(path: string, state: FileState | null): Promise<string | null>;
   /**
    * Writes a file or link in place of what is there; null removes it, and folders that become empty. Null on success,
-   * otherwise the reason. `permissions` are those of a file that is not there.
+   * otherwise the reason. `permissions` are those of a file that is not there, and the most that one keeps.
    */
   put(path: string, state: FileState | null, permissions?: number): Promise<string | null>;
   /** Recreates missing folders that were empty when the run began. Null on success, otherwise the reason. */

@@ -177,6 +177,17 @@ function lostAmong(
   return [...displaced].find(([inode]) => !arrived.has(inode))?.[1] ?? null;
 }
 
+/** Whether a run began in this checkout, which may have been moved since. */
+export function beganIn(
+  root: string,
+  began: { readonly root: string; readonly gitDirs: readonly KnownGitDir[] },
+): boolean {
+  const own = began.gitDirs.find(({ path }) => path === '.git');
+  return (
+    began.root === root || (!!own?.inode && viewing(root, (view) => inodeAt(view, '.git') === own.inode))
+  );
+}
+
 /**
  * Inode number and birth time of the entry: numbers are reused, and birth times cannot be set. Of a file, what it says, since a command
  * may change that; one with a relative path names something else in another place.
