@@ -128,8 +128,14 @@ function* ofOtherModels({ settings, provider, name }: NamedSettings): Generator<
   }
 }
 
-/** A cost can be limited only where every price is known. */
-function* ofCostLimit({ settings, provider, name }: NamedSettings): Generator<Problem> {
+/** A cost can be limited only where every price is known. Who may name a model may not have it priced like another. */
+function* ofCostLimit({ settings, sources, provider, name }: NamedSettings): Generator<Problem> {
+  if (sources.model.from === 'file' && settings.price.some(({ model }) => model === null)) {
+    yield problem(
+      'ERR_NOT_FOR_PROJECT_FILE',
+      `${name('price')}: ${name('model')} chooses the model, so the price has to name the one that it is for; use --price ${shown(`${settings.model}:PRICES`)} or --model`,
+    );
+  }
   if (settings.maxCostUsd === null) return;
   for (const [what, parts] of [
     ['fallback model', fallbackParts(settings)],

@@ -198,6 +198,14 @@ test('mistakes in flags, variables and the project file are reported together', 
   );
 });
 
+test('a plain price is not for a model that the project file chooses', async () => {
+  const cwd = tempFolder({ '.patchsmith.yml': 'model: claude-opus-5-5\n' });
+  git(cwd, 'init', '-q');
+  const price = ['--price', 'input=1,output=1,cache-read=1,cache-write=1,cache-write-1h=1'];
+  const { lastLine } = await runCli(['run', '-m', 'x', ...price], { cwd, env: { ANTHROPIC_API_KEY: KEY } });
+  expect(lastLine).toContain('--price: .patchsmith.yml:1 chooses the model, so the price has to name');
+});
+
 test('a key in a .env that git tracks is not used, and the message says why', async () => {
   const cwd = tempFolder({ '.env': `ANTHROPIC_API_KEY=${KEY}\n` });
   git(cwd, 'init', '-q');
