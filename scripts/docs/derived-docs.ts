@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defaultText, settingEntries } from '../../src/config/schema.ts';
 import { SETTING_GROUPS } from '../../src/config/settings/setting.ts';
 import { CheckReport } from '../../src/domain/check-report.ts';
-import { BUILT_IN_TOOLS } from '../../src/domain/conversation/tool.ts';
+import { OPTIONAL_TOOLS } from '../../src/domain/conversation/tool.ts';
 import { OutcomesReport } from '../../src/domain/github/outcomes.ts';
 import { Publication } from '../../src/domain/github/publishing/publication.ts';
 import { RunAction } from '../../src/domain/run/events.ts';
@@ -110,7 +110,7 @@ export function settingsPage(): string {
 function toolRows(): string[] {
   const pages = { read: () => Promise.reject(new Error('not for docs')) };
   const times = { commandTimeoutMs: 1_000, maxCommandTimeoutMs: 1_000 };
-  const tools = createTools({ tools: BUILT_IN_TOOLS, pages, ...times });
+  const tools = createTools({ tools: OPTIONAL_TOOLS, pages, ...times });
   const rows = definitionsOf(tools).map(({ name, description, inputSchema }) => {
     const { properties = {}, required = [] } = inputSchema as JsonSchema;
     const inputs = Object.keys(properties).map((key) => `\`${key}\`${required.includes(key) ? '' : '?'}`);

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { type Conversation, LlmTurn } from '../domain/conversation/conversation.ts';
-import { BUILT_IN_TOOLS, FailureReason } from '../domain/conversation/tool.ts';
+import { FailureReason, laneOf } from '../domain/conversation/tool.ts';
 import { ProviderFailureKind } from '../domain/run/limits.ts';
 import { oneLine } from '../domain/text/terminal.ts';
 import { raceAbort } from '../host/deadline.ts';
@@ -58,7 +58,7 @@ export function whyNotTools(tools: readonly Tool[]): string | null {
     const { name } = tool;
     if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name))
       return `The tool ${JSON.stringify(name)} needs a name of 1 to 64 letters, digits, _ and -.`;
-    if ((BUILT_IN_TOOLS as readonly string[]).includes(name) || names.indexOf(name) !== at)
+    if (laneOf(name) !== null || names.indexOf(name) !== at)
       return `There is a tool ${name} already: give yours another name.`;
     try {
       definitionsOf([tool]);

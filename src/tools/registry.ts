@@ -1,10 +1,11 @@
 /**
- * The tools of a run, and how they are described to the model. A new tool is a file here with its prompt, a line below and a
- * test.
+ * The tools of a run, and how they are described to the model. A new tool is a file here with its prompt, a line below, its lane
+ * in `BUILT_IN_TOOLS` and a test.
  */
 
 import * as z from 'zod';
 import type { ToolDefinition } from '../domain/conversation/conversation.ts';
+import { type BuiltInTool, USUAL_TOOLS } from '../domain/conversation/tool.ts';
 import type { PageReader } from '../ports/network.ts';
 import type { AnswerSchema, DocumentReader, Tool } from '../ports.ts';
 import { appendFileTool } from './append-file.ts';
@@ -19,7 +20,7 @@ import { writeFileTool } from './write-file.ts';
 
 /** What the tools of a run depend on. */
 export interface ToolChoice extends CommandTimes {
-  /** The only ones besides `finish`; null for all. */
+  /** The only ones besides `finish`; null for the usual ones. */
   readonly tools?: readonly string[] | null;
   /** Reads documents. Default: every file is text or nothing. */
   readonly documents?: DocumentReader;
@@ -40,18 +41,21 @@ export function createTools({
   folder = '',
   ...times
 }: ToolChoice): readonly Tool[] {
-  const all = [
-    readFileTool(documents).in(folder),
-    writeFileTool.in(folder),
-    editFileTool.in(folder),
-    ...(tools?.includes('append_file') ? [appendFileTool.in(folder)] : []),
-    listFilesTool.in(folder),
-    searchTool.in(folder),
-    runCommandTool(times),
-    ...(pages === null ? [] : [webFetchTool(pages)]),
-    answer === null ? finishTool : finishWithAnswer(answer),
-  ];
-  return tools === null ? all : all.filter(({ name, lane }) => lane === 'finish' || tools.includes(name));
+  const all: Readonly<Record<BuiltInTool, Tool | null>> = {
+    read_file: readFileTool(documents).in(folder),
+    write_file: writeFileTool.in(folder),
+    edit_file: editFileTool.in(folder),
+    append_file: appendFileTool.in(folder),
+    list_files: listFilesTool.in(folder),
+    search: searchTool.in(folder),
+    run_command: runCommandTool(times),
+    web_fetch: pages === null ? null : webFetchTool(pages),
+    finish: answer === null ? finishTool : finishWithAnswer(answer),
+  };
+  const names = tools ?? USUAL_TOOLS;
+  return Object.values(all).flatMap((tool) =>
+    tool !== null && (tool.name === 'finish' || names.includes(tool.name)) ? tool : [],
+  );
 }
 
 /** Makes the tools of a run, always in the same order. */

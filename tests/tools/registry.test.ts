@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { BUILT_IN_TOOLS } from '../../src/domain/conversation/tool.ts';
 import { createTools, definitionsOf } from '../../src/tools/registry.ts';
 
 const tools = createTools({ commandTimeoutMs: 60_000, maxCommandTimeoutMs: 600_000 });
@@ -25,6 +26,13 @@ test('the model is given these seven tools, with these inputs, and nothing else 
     run_command: strict(['command'], ['timeout_seconds']),
     finish: strict(['status', 'summary']),
   });
+});
+
+test('each tool is in the lane that undo and policy know it by', () => {
+  const pages = { read: () => Promise.reject(new Error('not read')) };
+  const times = { commandTimeoutMs: 1, maxCommandTimeoutMs: 2 };
+  const every = createTools({ tools: Object.keys(BUILT_IN_TOOLS), pages, ...times });
+  expect(every.map(({ name, lane }) => [name, lane])).toEqual(Object.entries(BUILT_IN_TOOLS));
 });
 
 test('a definition says what it must and no more', () => {

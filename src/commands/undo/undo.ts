@@ -17,14 +17,9 @@ import { beganIn } from '../../adapters/workspace/unwalked/planted-git.ts';
 import { closedSince, readRunStart } from '../../adapters/workspace/unwalked/run-start.ts';
 import { type CodeChange, deletionsFirst, type PathChange } from '../../domain/changes/change.ts';
 import { absolutePath, isWithin } from '../../domain/changes/path.ts';
+import { laneOf } from '../../domain/conversation/tool.ts';
 import type { Environment } from '../../domain/environment.ts';
-import {
-  type FoldedEvents,
-  type UndoPlan,
-  type UndoStep,
-  undoPlan,
-  WRITERS,
-} from '../../domain/journal/undo.ts';
+import { type FoldedEvents, type UndoPlan, type UndoStep, undoPlan } from '../../domain/journal/undo.ts';
 import { done, internalError, noChange, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { listed, pluralize } from '../../domain/text/words.ts';
@@ -212,7 +207,7 @@ async function judge(
     whyKept({ root, openedNs, all: steps, repositories: [], lost: null, gone });
   const byCommands = new Set(
     history.flatMap(({ path, source }) =>
-      source.by === 'tool' && WRITERS.includes(source.tool) ? [] : [path],
+      source.by === 'tool' && laneOf(source.tool) === 'write' ? [] : [path],
     ),
   );
   const [whyWritten, whyMade] = [whyMoved(goneIgnored), whyMoved([...goneIgnored, ...goneNested])];

@@ -84,33 +84,40 @@ export function wasInterrupted(outcome: ToolOutcome): boolean {
   return isSaid || outcome.command?.interrupted === true;
 }
 
-/** The tools that patchsmith brings along, in the order in which the model is shown them. */
-export const BUILT_IN_TOOLS = [
-  'read_file',
-  'write_file',
-  'edit_file',
-  'append_file',
-  'list_files',
-  'search',
-  'run_command',
-  'web_fetch',
-  'finish',
-] as const;
-
-/** Those of them that a run can do without; only `finish` is always there. */
-export const OPTIONAL_TOOLS = BUILT_IN_TOOLS.filter((name) => name !== 'finish');
-
-/** Those that a run has only where they are named: what they do can be done with the others. */
-export const UNUSUAL_TOOLS: readonly string[] = ['append_file'];
-
-/** Those that change files by themselves. */
-export const WRITING_TOOLS: readonly string[] = ['write_file', 'edit_file', 'append_file'];
-
 /**
  * Calls of one turn run in lanes: adjacent calls of the same lane run together, a change of lane is a barrier. Writes share
  * a lane only while their paths differ; `finish` is always alone.
  */
 export type Lane = 'read' | 'write' | 'command' | 'finish';
+
+/** The tools that patchsmith brings along, in the order in which the model is shown them, each with its lane. */
+export const BUILT_IN_TOOLS = {
+  read_file: 'read',
+  write_file: 'write',
+  edit_file: 'write',
+  append_file: 'write',
+  list_files: 'read',
+  search: 'read',
+  run_command: 'command',
+  web_fetch: 'read',
+  finish: 'finish',
+} as const satisfies Readonly<Record<string, Lane>>;
+
+/** Their names. */
+export type BuiltInTool = keyof typeof BUILT_IN_TOOLS;
+
+/** Those of them that a run can do without; only `finish` is always there. */
+export const OPTIONAL_TOOLS: readonly string[] = Object.keys(BUILT_IN_TOOLS).filter(
+  (name) => name !== 'finish',
+);
+
+/** Those that a run has if it names none: what `append_file` does can be done with the others. */
+export const USUAL_TOOLS: readonly string[] = OPTIONAL_TOOLS.filter((name) => name !== 'append_file');
+
+/** The lane of a built-in tool; null for a tool of a server or of a program, which may do anything. */
+export function laneOf(tool: string): Lane | null {
+  return Object.hasOwn(BUILT_IN_TOOLS, tool) ? BUILT_IN_TOOLS[tool as BuiltInTool] : null;
+}
 
 /** Whether a command ended by itself with exit code 0. */
 export function succeeded(end: CommandEnd): boolean {

@@ -1,6 +1,7 @@
 /** What to restore so that a work tree is as it was before a run: the fold of the journal used by undo. */
 
 import { type FileState, type PathChange, sameOnDisk } from '../changes/change.ts';
+import { type Lane, laneOf } from '../conversation/tool.ts';
 import type { RunEvent, RunEvents } from '../run/events.ts';
 import type { RunState } from '../run/state.ts';
 
@@ -121,17 +122,16 @@ export function underWay({ events, state }: FoldedEvents): string[] {
     if (event.type === 'tool.started') open.set(event.call.id, event.call.name);
     if (event.type === 'tool.completed') open.delete(event.call);
   }
-  return [...open].flatMap(([id, tool]) => (READERS.includes(tool) ? [] : [`${tool} ${id}`]));
+  return [...open].flatMap(([id, tool]) => (READING.includes(laneOf(tool)) ? [] : [`${tool} ${id}`]));
 }
 
 /** Whether commands, from the model or for verification, were in progress when the run died. */
 export function wereCommandsUnderWay(run: FoldedEvents): boolean {
-  return underWay(run).some((call) => !WRITERS.includes(call.split(' ')[0] ?? ''));
+  return underWay(run).some((call) => laneOf(call.split(' ')[0] ?? '') !== 'write');
 }
 
-const READERS = ['read_file', 'list_files', 'search', 'finish'];
-/** Tools that write a file and nothing else. */
-export const WRITERS = ['write_file', 'edit_file', 'append_file'];
+/** Lanes of calls that change no file. */
+const READING: readonly (Lane | null)[] = ['read', 'finish'];
 
 /** The run's change of a path. */
 interface Own {

@@ -6,7 +6,7 @@
 import * as z from 'zod';
 import { isGitDirName, isWithin, resolvedPath } from '../changes/path.ts';
 import type { ToolCall } from '../conversation/conversation.ts';
-import { type ToolOutcome, WRITING_TOOLS } from '../conversation/tool.ts';
+import { laneOf, type ToolOutcome } from '../conversation/tool.ts';
 import { jsonOrUndefined } from '../text/json.ts';
 import { shortened } from '../text/shorten.ts';
 import { oneLine } from '../text/terminal.ts';
@@ -94,7 +94,7 @@ export function denialsOf(call: ToolCall, outcome: ToolOutcome, { root, known }:
   if (reason === 'policy') return [of('policy', path, text)];
   if (reason !== 'path_refused') return [];
   if (/\((?:EROFS|EACCES|EPERM)\)/.test(text)) return [of('sandbox', path, text)];
-  const isOutside = WRITING_TOOLS.includes(call.name) && leadsOutside(path, text, root);
+  const isOutside = laneOf(call.name) === 'write' && leadsOutside(path, text, root);
   return isOutside || isOffLimits(path) || text.includes('lies in the submodule')
     ? [of('policy', path, text)]
     : [];
@@ -102,7 +102,7 @@ export function denialsOf(call: ToolCall, outcome: ToolOutcome, { root, known }:
 
 /** Why the sandbox or the file system kept a file tool from writing; null where neither did. `denials` are those of the call. */
 export function unwrittenIn({ name }: ToolCall, denials: readonly Denial[]): string | null {
-  if (!WRITING_TOOLS.includes(name)) return null;
+  if (laneOf(name) !== 'write') return null;
   return denials.find(({ kind }) => kind === 'sandbox')?.why ?? null;
 }
 

@@ -7,7 +7,7 @@ import { readPrinciples } from '../../adapters/plan/principles.ts';
 import { folderIn } from '../../adapters/workspace/find-checkout.ts';
 import type { Settings } from '../../config/schema.ts';
 import { pathsOf } from '../../domain/changes/path-policy.ts';
-import { OPTIONAL_TOOLS, UNUSUAL_TOOLS, WRITING_TOOLS } from '../../domain/conversation/tool.ts';
+import { laneOf, USUAL_TOOLS } from '../../domain/conversation/tool.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
 import { type RunOutcome, refused, type Stopped, stopped } from '../../domain/run/outcome.ts';
 import type { Plan } from '../../domain/run/plan.ts';
@@ -114,9 +114,8 @@ function answerSchemas() {
 /** Null when the run has all tools. */
 function toolNamesOf({ tools, noTools, readOnly }: Settings): string[] | null {
   if (tools.length === 0 && noTools.length === 0 && !readOnly) return null;
-  const usual = OPTIONAL_TOOLS.filter((name) => !UNUSUAL_TOOLS.includes(name));
-  const chosen = tools.length === 0 ? usual : tools;
-  return chosen.filter((name) => !noTools.includes(name) && !(readOnly && WRITING_TOOLS.includes(name)));
+  const chosen = tools.length === 0 ? USUAL_TOOLS : tools;
+  return chosen.filter((name) => !noTools.includes(name) && !(readOnly && laneOf(name) === 'write'));
 }
 
 /** Longer commands may be too much for the parser. */
