@@ -8,11 +8,11 @@ import { redactorFor, redactorForGrowing } from '../../domain/secrets/redact.ts'
 import { sentence } from '../../domain/text/words.ts';
 import { timeoutSignal } from '../../files/time-limit.ts';
 import type { Federation } from '../../ports/network.ts';
-import type { LlmProvider } from '../../ports.ts';
 import { claudeProvider, QUIET_CLIENT } from './anthropic/access.ts';
 import { CLAUDE_REFUSALS } from './anthropic/failures.ts';
 import { checkedKey, type EndpointOptions, parseEndpoint } from './asking/endpoint.ts';
 import { type AttemptFailure, connectionFailure, NOTHING_SAID, refusalFailure } from './asking/failures.ts';
+import type { NamelessProvider } from './asking/provider.ts';
 import { AttemptFailed, withBoundedRefusals } from './asking/stream.ts';
 
 const ANTHROPIC_API = 'https://api.anthropic.com';
@@ -24,7 +24,7 @@ export interface AnthropicOptions extends EndpointOptions {
 }
 
 /** Throws ProviderSettingsError for a key or base URL that cannot be used. */
-export function createAnthropicProvider(options: AnthropicOptions): LlmProvider {
+export function createAnthropicProvider(options: AnthropicOptions): NamelessProvider {
   const { apiKey, federation, fetch: ask = fetch } = options;
   const endpoint = parseEndpoint(options.baseUrl ?? ANTHROPIC_API, options.allowInsecureBaseUrl ?? false);
   const baseURL = endpoint.href.replace(/\/$/, '');
@@ -38,7 +38,6 @@ export function createAnthropicProvider(options: AnthropicOptions): LlmProvider 
     ...QUIET_CLIENT,
   });
   return claudeProvider(options, {
-    name: 'anthropic',
     client,
     host: endpoint.host,
     redact: login === null ? redactorFor([apiKey ?? '']) : redactorForGrowing(login.secrets),

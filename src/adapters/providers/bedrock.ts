@@ -4,13 +4,13 @@
  */
 
 import { redactorFor } from '../../domain/secrets/redact.ts';
-import type { LlmProvider } from '../../ports.ts';
 import { type CloudOptions, claudeProvider, openPeer, QUIET_CLIENT } from './anthropic/access.ts';
 import { ProviderSettingsError, parseEndpoint } from './asking/endpoint.ts';
+import type { NamelessProvider } from './asking/provider.ts';
 import { withBoundedRefusals } from './asking/stream.ts';
 
 /** Throws ProviderSettingsError without the client or a region, and for a base URL that cannot be used. */
-export async function createBedrockProvider(options: CloudOptions): Promise<LlmProvider> {
+export async function createBedrockProvider(options: CloudOptions): Promise<NamelessProvider> {
   const { env = {}, baseUrl, allowInsecureBaseUrl = false } = options;
   const region = env.AWS_REGION || env.AWS_DEFAULT_REGION;
   if (!region) throw new ProviderSettingsError('There is no AWS region. Set AWS_REGION.');
@@ -40,5 +40,5 @@ export async function createBedrockProvider(options: CloudOptions): Promise<LlmP
   const redact = redactorFor(
     [AWS_BEARER_TOKEN_BEDROCK, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN].flatMap((secret) => secret || []),
   );
-  return claudeProvider(options, { name: 'bedrock', client, host: endpoint.host, redact });
+  return claudeProvider(options, { client, host: endpoint.host, redact });
 }

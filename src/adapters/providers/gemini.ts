@@ -5,10 +5,9 @@
 
 import { redactorFor } from '../../domain/secrets/redact.ts';
 import { withoutTail } from '../../domain/text/shorten.ts';
-import type { LlmProvider } from '../../ports.ts';
 import { checkedKey, type EndpointOptions, parseEndpoint } from './asking/endpoint.ts';
 import type { RefusalTable } from './asking/failures.ts';
-import { posting, providerOf } from './asking/provider.ts';
+import { type NamelessProvider, posting, providerOf } from './asking/provider.ts';
 import { withBoundedRefusals } from './asking/stream.ts';
 import { GeminiReader } from './gemini/answer.ts';
 import { geminiRequest } from './gemini/request.ts';
@@ -16,14 +15,13 @@ import { geminiRequest } from './gemini/request.ts';
 const GEMINI_API = 'https://generativelanguage.googleapis.com';
 
 /** Throws ProviderSettingsError for a key or base URL that cannot be used. */
-export function createGeminiProvider(options: EndpointOptions): LlmProvider {
+export function createGeminiProvider(options: EndpointOptions): NamelessProvider {
   const url = parseEndpoint(options.baseUrl ?? GEMINI_API, options.allowInsecureBaseUrl ?? false);
   const model = options.model.replace(/^models\//, '');
   url.pathname = `${withoutTail(url.pathname, '/')}/v1beta/models/${encodeURIComponent(model)}:streamGenerateContent`;
   url.search = 'alt=sse';
   const key = checkedKey(options.apiKey, 'GEMINI_API_KEY');
   const access = {
-    name: 'gemini',
     host: url.host,
     redact: redactorFor([key]),
     send: posting(withBoundedRefusals(options.fetch ?? fetch), url, { 'x-goog-api-key': key }),

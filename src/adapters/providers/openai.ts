@@ -7,9 +7,8 @@
 
 import { redactorFor } from '../../domain/secrets/redact.ts';
 import { withoutTail } from '../../domain/text/shorten.ts';
-import type { LlmProvider } from '../../ports.ts';
 import { checkedKey, type EndpointOptions, parseEndpoint } from './asking/endpoint.ts';
-import { posting, providerOf } from './asking/provider.ts';
+import { type NamelessProvider, posting, providerOf } from './asking/provider.ts';
 import { withBoundedRefusals } from './asking/stream.ts';
 import { CHAT_MESSAGE, ChatReader, chatRequest } from './openai/chat.ts';
 import { ResponsesReader, responsesRequest } from './openai/responses.ts';
@@ -24,7 +23,7 @@ const APIS = {
 } as const;
 
 /** Throws ProviderSettingsError for a key or base URL that cannot be used. */
-export function createOpenAiProvider(options: EndpointOptions): LlmProvider {
+export function createOpenAiProvider(options: EndpointOptions): NamelessProvider {
   const { api, url } = addressOf(options);
   const isKeyless = options.apiKey === null && !isVendorHost(url.hostname);
   const key = isKeyless ? null : checkedKey(options.apiKey, 'OPENAI_API_KEY');
@@ -32,7 +31,6 @@ export function createOpenAiProvider(options: EndpointOptions): LlmProvider {
   // What this endpoint turned out not to accept: found out once, not in every turn.
   let known = anyEndpoint(url.hostname);
   const access = {
-    name: 'openai',
     host: `${url.host}${key === null ? ', without a key' : ''}`,
     redact: redactorFor(key === null ? [] : [key]),
     send: posting(withBoundedRefusals(options.fetch ?? fetch), url, key === null ? {} : keyHeader(url, key)),

@@ -9,6 +9,7 @@ import type { Federation } from '../../ports/network.ts';
 import type { LlmProvider } from '../../ports.ts';
 import type { OrganizationRequest, OrganizationSpending } from './anthropic/organization.ts';
 import { type EndpointOptions, ProviderSettingsError } from './asking/endpoint.ts';
+import type { NamelessProvider } from './asking/provider.ts';
 import { isAzureHost, isVendorHost } from './openai/vendor-host.ts';
 
 /** What a provider is created from; each uses the parts it needs. */
@@ -59,7 +60,7 @@ export interface ProviderEntry {
   /** Loads what its first request needs; called while the process is otherwise idle. */
   readonly preload?: () => void;
   /** Throws ProviderSettingsError when settings are missing or invalid; the message is for the user. */
-  create(settings: ProviderSettings): Promise<LlmProvider>;
+  create(settings: ProviderSettings): Promise<NamelessProvider & Partial<LlmProvider>>;
 }
 
 /** Providers by name, as accepted by `--provider`. */
@@ -168,7 +169,7 @@ export async function createProvider(
 ): Promise<LlmProvider> {
   const entry = providerNamed(name, among);
   if (entry === null) throw new ProviderSettingsError(`There is no provider ${JSON.stringify(name)}.`);
-  return entry.create(settings);
+  return { name, ...(await entry.create(settings)) };
 }
 
 /** Variables that may contain a key: no child process gets them. */

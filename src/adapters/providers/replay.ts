@@ -9,8 +9,9 @@ import { ProviderFailureKind } from '../../domain/run/limits.ts';
 import { jsonOrUndefined } from '../../domain/text/json.ts';
 import { sentence } from '../../domain/text/words.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
-import type { LlmProvider, TurnRequest, TurnResult } from '../../ports.ts';
+import type { TurnRequest, TurnResult } from '../../ports.ts';
 import { ProviderSettingsError } from './asking/endpoint.ts';
+import type { NamelessProvider } from './asking/provider.ts';
 import { journalOfScript } from './script.ts';
 
 /** A journal as text, one event per line, with its name for messages. */
@@ -34,7 +35,7 @@ const Unanswered = Failure.extend({
 });
 
 /** A provider that plays the journal or script at this path. Throws ProviderSettingsError if there is none that can be used. */
-export async function openRecording(path: string | null): Promise<LlmProvider> {
+export async function openRecording(path: string | null): Promise<NamelessProvider> {
   if (path === null)
     throw new ProviderSettingsError(
       'The replay provider needs a recording: the events.jsonl of an earlier run.',
@@ -60,7 +61,7 @@ const MAX_RECORDING_BYTES = 256 * 1024 * 1024;
  * Only model turns matter; other events are skipped. A malformed line is reported when its turn is due, so that a recording
  * torn at its end still plays up to there.
  */
-export function createReplayProvider(recording: Recording): LlmProvider {
+export function createReplayProvider(recording: Recording): NamelessProvider {
   const lines = recording.text.split('\n');
   let next = 0;
   let played = 0;
@@ -94,7 +95,6 @@ export function createReplayProvider(recording: Recording): LlmProvider {
   }
 
   return {
-    name: 'replay',
     model: modelOf(lines),
     complete: async ({ signal, onProgress, purpose }) => {
       if (signal.aborted) return { status: 'interrupted' };

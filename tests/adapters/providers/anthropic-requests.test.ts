@@ -82,7 +82,7 @@ describe('a request', () => {
 test('plain http to another host is taken where it is permitted', () => {
   const baseUrl = 'http://gateway.example/v1';
   const options = { ...settings, apiKey: 'sk-ant-x', baseUrl, allowInsecureBaseUrl: true };
-  expect(createAnthropicProvider(options).name).toBe('anthropic');
+  expect(createAnthropicProvider(options).model).toBe(settings.model);
 });
 
 describe('a provider is not made', () => {
@@ -118,6 +118,6 @@ describe('a provider is not made', () => {
     'http://[::1]:1',
     'https://gateway.example/anthropic/',
   ])('but it is for %s', (baseUrl) => {
-    expect(make({ baseUrl })().name).toBe('anthropic');
+    expect(make({ baseUrl })().model).toBe(settings.model);
   });
 });

@@ -2,13 +2,14 @@
 
 import { onTestFinished } from 'vitest';
 import { type AnthropicOptions, createAnthropicProvider } from '../../../src/adapters/providers/anthropic.ts';
+import type { NamelessProvider } from '../../../src/adapters/providers/asking/provider.ts';
 import {
   type Conversation,
   type LlmTurn,
   type Message,
   openConversation,
 } from '../../../src/domain/conversation/conversation.ts';
-import type { LlmProvider, TurnProgress, TurnRequest, TurnResult } from '../../../src/ports.ts';
+import type { TurnProgress, TurnRequest, TurnResult } from '../../../src/ports.ts';
 import type { Script } from '../../support/claude-server/script.ts';
 import { type ClaudeServer, startClaudeServer } from '../../support/claude-server/server.ts';
 
@@ -17,7 +18,7 @@ export const TEST_KEY = 'sk-ant-test-0123456789abcdef';
 
 export interface Asking {
   readonly server: ClaudeServer;
-  readonly provider: LlmProvider;
+  readonly provider: NamelessProvider;
   readonly progress: TurnProgress[];
   /** Milliseconds of every wait between two attempts; the clock stands still but for them. */
   readonly waits: number[];

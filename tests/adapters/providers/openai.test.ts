@@ -22,7 +22,7 @@ async function asking(turns: Script, path = '', more: Partial<OpenAiServerOption
 
 const settings = { model: 'gpt-5.4', effort: null, sleep: async () => {} };
 
-function askOf(provider: LlmProvider, ...later: Message[]): Promise<TurnResult> {
+function askOf(provider: Pick<LlmProvider, 'complete'>, ...later: Message[]): Promise<TurnResult> {
   return provider.complete({
     conversation: plainConversation(...later),
     signal: new AbortController().signal,

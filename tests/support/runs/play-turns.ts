@@ -48,6 +48,7 @@ export async function play(turns: readonly RunAction[], asked: Asked = {}): Prom
   };
   const loop = new AgenticLoop(startOf(first), {
     provider: {
+      name: 'replay',
       ...recorded,
       complete(request) {
         requests.push(request);

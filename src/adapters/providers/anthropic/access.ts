@@ -5,10 +5,9 @@ import type { Environment } from '../../../domain/environment.ts';
 import { innermostMessage } from '../../../domain/errors/innermost-message.ts';
 import type { Redact } from '../../../domain/secrets/redact.ts';
 import { oneLine } from '../../../domain/text/terminal.ts';
-import type { LlmProvider } from '../../../ports.ts';
 import { type EndpointOptions, ProviderSettingsError } from '../asking/endpoint.ts';
 import { NOTHING_SAID, refusalFailure } from '../asking/failures.ts';
-import { type AskingOptions, providerOf } from '../asking/provider.ts';
+import { type AskingOptions, type NamelessProvider, providerOf } from '../asking/provider.ts';
 import { AttemptFailed } from '../asking/stream.ts';
 import { ClaudeReader } from './answer.ts';
 import { CLAUDE_REFUSALS } from './failures.ts';
@@ -25,8 +24,6 @@ export interface CloudOptions extends Omit<EndpointOptions, 'apiKey'> {
 
 /** One way to Claude. */
 export interface ClaudeAccess {
-  /** Name of the provider. */
-  readonly name: string;
   /** Without the SDK's resources, which are most of its code and not needed for a single kind of request. */
   readonly client: BaseAnthropic;
   readonly host: string;
@@ -52,8 +49,8 @@ const NO_TIMEOUT_MS = 2 ** 31 - 1;
 /** Asks Claude for its turns. */
 export function claudeProvider(
   options: AskingOptions,
-  { name, client, host, redact, attend }: ClaudeAccess,
-): LlmProvider {
+  { client, host, redact, attend }: ClaudeAccess,
+): NamelessProvider {
   const send = async (body: object, signal: AbortSignal, headers: Readonly<Record<string, string>>) => {
     attend?.(signal);
     // `messages.create` sends the same request, but also prints warnings to stderr, once per turn.
@@ -69,7 +66,6 @@ export function claudeProvider(
   return providerOf(
     options,
     {
-      name,
       host,
       redact,
       send: (body, signal, { conversation, purpose }) =>

@@ -24,8 +24,6 @@ export interface Dialect {
 
 /** Where an API is, and how it is reached. */
 export interface Access {
-  /** Name of the provider. */
-  readonly name: string;
   /** As shown to people. */
   readonly host: string;
   /** For text from the server, which may repeat the key. */
@@ -37,8 +35,11 @@ export interface Access {
 /** What a provider needs besides its address and key. */
 export type AskingOptions = Omit<EndpointOptions, 'apiKey' | 'baseUrl' | 'allowInsecureBaseUrl' | 'fetch'>;
 
+/** A provider without its name, which is that of its entry in the registry. */
+export type NamelessProvider = Omit<LlmProvider, 'name'>;
+
 /** Asks a model for its turns. */
-export function providerOf(options: AskingOptions, access: Access, dialect: Dialect): LlmProvider {
+export function providerOf(options: AskingOptions, access: Access, dialect: Dialect): NamelessProvider {
   const { model, idleTimeoutMs = 120_000, clock = Date.now } = options;
   const { redact } = access;
   const where = `model ${model} at ${access.host}`;
@@ -66,7 +67,6 @@ export function providerOf(options: AskingOptions, access: Access, dialect: Dial
     }
   }
   return {
-    name: access.name,
     model,
     complete: async (request) => {
       const objection = dialect.objection?.(request) ?? null;
