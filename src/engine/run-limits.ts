@@ -8,18 +8,8 @@ import type { RunInput } from './run-input.ts';
 
 /** The limits of a new run. */
 export function limitsOf(settings: Settings): Limits {
-  return Limits.parse({
-    maxIterations: settings.maxIterations,
-    maxTotalTokens: settings.maxTotalTokens,
-    maxCostUsd: settings.maxCostUsd,
-    deadlineMs: settings.deadlineMs,
-    fixRounds: settings.fixRounds,
-    maxTokensRecoveries: MAX_RECOVERIES,
-    maxChangedFiles: settings.maxChangedFiles,
-    maxChangedBytes: settings.maxChangedBytes,
-    maxChangedFileBytes: settings.maxChangedFileBytes,
-    stallTurns: MAX_STALL_TURNS,
-  });
+  const all: Limits = { ...settings, maxTokensRecoveries: MAX_RECOVERIES, stallTurns: MAX_STALL_TURNS };
+  return Limits.strip().parse(all);
 }
 
 /**

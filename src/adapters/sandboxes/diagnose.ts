@@ -11,6 +11,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { execa } from 'execa';
 import { isWithin } from '../../domain/changes/path.ts';
 import { describeEnd, succeeded } from '../../domain/conversation/tool.ts';
+import { KNOWN_PROGRAMS } from '../../domain/packages/tools.ts';
 import type { SandboxLevel } from '../../domain/run/events.ts';
 import type { EnforcedLimits } from '../../domain/run/limits.ts';
 import type { Warning } from '../../domain/warnings/warning.ts';
@@ -91,15 +92,8 @@ export async function diagnose({ checkout, ...options }: DiagnoseOptions): Promi
   }
 }
 
-/** Each with the arguments that make it print its version. */
-const TOOLS: readonly (readonly [name: string, question: string])[] = [
-  ...['node', 'npm', 'pnpm', 'yarn', 'bun', 'deno', 'python3', 'pip3', 'uv', 'poetry', 'ruby', 'bundle'],
-  ...['cargo', 'rustc', 'mvn', 'gradle', 'dotnet', 'php', 'composer', 'gcc', 'make', 'cmake', 'git', 'perl'],
-].map((name) => [name, '--version'] as const);
-const OTHER_TOOLS = [
-  ['go', 'version'],
-  ['java', '-version'],
-] as const;
+/** What makes a program print its version, where that is not `--version`. */
+const QUESTIONS: Readonly<Record<string, string>> = { go: 'version', java: '-version' };
 
 const TOOL_MS = 30_000;
 
@@ -129,10 +123,12 @@ async function tryTools({ root, empty, folder, hostEnv, ...options }: Trial): Pr
   const opened = await openSandbox({ ...options, ...shown, hostEnv: env, sandboxGitDir, scratchDir });
   if (opened.status !== 'ok') throw new Error(`The sandbox cannot be opened again: ${opened.reason}`);
   const { sandbox } = opened;
-  const found = [...TOOLS, ...OTHER_TOOLS].flatMap(([name, question]) => {
+  const found = KNOWN_PROGRAMS.flatMap((name) => {
     const files = path.map((place) => join(place, name));
     const program = files.find(isProgram);
-    return program === undefined || leadsInto(program, root) ? [] : [{ name, question, path: program }];
+    return program === undefined || leadsInto(program, root)
+      ? []
+      : [{ name, question: QUESTIONS[name] ?? '--version', path: program }];
   });
   return Promise.all(found.map((tool) => tryTool(tool, sandbox, env))).finally(() => sandbox.close());
 }

@@ -8,7 +8,7 @@ import { type SettingKey, type Settings, settingEntries } from '../../config/sch
 import type { FallbackModel } from '../../domain/fallback/fallback.ts';
 import { isCovered, permittedToday } from '../../domain/review/allowed-domain.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
-import { MAX_RECOVERIES, MAX_STALL_TURNS } from '../../domain/run/limits.ts';
+import { type Limits, MAX_RECOVERIES, MAX_STALL_TURNS } from '../../domain/run/limits.ts';
 import { mainPrice, priceText } from '../../domain/run/pricing.ts';
 import { printedWord } from '../../domain/shell-word.ts';
 import { fallbackOf, reviewerOf } from '../../engine/open/provider.ts';
@@ -53,9 +53,12 @@ export function withinToday<Start extends RunStarted>(
   settings: Settings,
   given: readonly SettingKey[],
 ): Start {
-  const { maxTotalTokens, maxCostUsd, maxTokensRecoveries, stallTurns } = start.limits;
-  const { modelSettings } = start;
-  const raised = given.filter((key) => key in start.limits).map((key) => [key, settings[key]]);
+  const { limits, modelSettings } = start;
+  const ofToday = settingEntries().flatMap(({ key }) =>
+    key in limits && (given.includes(key) || limits[key as keyof Limits] === null)
+      ? [[key, settings[key]]]
+      : [],
+  );
   return {
     ...start,
     price: mainPrice(settings.price, start) ?? start.price,
@@ -65,12 +68,10 @@ export function withinToday<Start extends RunStarted>(
       ? { ...modelSettings, maxOutputTokens: settings.maxOutputTokens }
       : modelSettings,
     limits: {
-      ...start.limits,
-      maxTotalTokens: maxTotalTokens ?? settings.maxTotalTokens,
-      maxCostUsd: maxCostUsd ?? settings.maxCostUsd,
-      maxTokensRecoveries: Math.min(maxTokensRecoveries, MAX_RECOVERIES),
-      stallTurns: Math.min(stallTurns, MAX_STALL_TURNS),
-      ...Object.fromEntries(raised),
+      ...limits,
+      maxTokensRecoveries: Math.min(limits.maxTokensRecoveries, MAX_RECOVERIES),
+      stallTurns: Math.min(limits.stallTurns, MAX_STALL_TURNS),
+      ...Object.fromEntries(ofToday),
     },
   };
 }

@@ -8,6 +8,7 @@ import { beginWorkspace } from '../../adapters/workspace/open.ts';
 import { absolutePath } from '../../domain/changes/path.ts';
 import { orientation } from '../../domain/conversation/orientation.ts';
 import type { Environment } from '../../domain/environment.ts';
+import { KNOWN_PROGRAMS } from '../../domain/packages/tools.ts';
 import { refused, type Stopped, stopped, usageError } from '../../domain/run/outcome.ts';
 import type { Sandbox } from '../../ports.ts';
 import { whyNotRunnable } from '../open/preflight.ts';
@@ -101,10 +102,6 @@ export async function takeCheckout(
   return whyMisplaced(session, checkout) ?? { status: 'ok', checkout, directory };
 }
 
-/** Programs that are worth naming where they are on PATH. */
-const PROGRAMS =
-  'git node npm pnpm yarn bun deno python3 pip uv go cargo java mvn gradle ruby bundle php composer dotnet make cmake gcc';
-
 /**
  * Begins to examine the working directory, without executing anything from it. What it returns gives the text of `orientation`,
  * which is empty if nothing is known.
@@ -128,7 +125,7 @@ function beginOrientation(
         lint: survey.project.lint?.text ?? null,
         build: survey.project.build?.text ?? null,
       },
-      programs: PROGRAMS.split(' ').filter((name) => findProgram(name, path) !== null),
+      programs: KNOWN_PROGRAMS.filter((name) => findProgram(name, path) !== null),
       hosts: sandbox.level === 'none' ? null : hosts,
     });
   };
