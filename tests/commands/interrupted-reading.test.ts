@@ -20,16 +20,16 @@ afterAll(removeFolders);
 
 const RUN_ID = '20261121-164500-3f9a2c';
 
-/** The events of a run in which so many warnings of so many characters were raised. */
+/** The events of a run from which so many files with names of so many characters were hidden. */
 function eventsOf(root: string, count: number, length = 1): RunEvents {
-  const message = 'm'.repeat(length);
-  const warnings = Array.from({ length: count }, (_, at) => ({
-    type: 'warning.raised' as const,
-    message,
+  const name = 'm'.repeat(length);
+  const hidden = Array.from({ length: count }, (_, at) => ({
+    type: 'files.hidden' as const,
+    paths: [`${name}${at}`],
     seq: at + 2,
     at: at + 2,
   }));
-  return [{ ...started, runId: RUN_ID, root, seq: 1, at: 1 }, ...warnings];
+  return [{ ...started, runId: RUN_ID, root, seq: 1, at: 1 }, ...hidden];
 }
 
 /** A run directory among those of a user, with a journal of these events. */

@@ -214,7 +214,6 @@ const NOTES: Notes = {
   'run.interrupted': ({ interruption }) =>
     interruption.cause === 'signal' ? `Stopped by ${interruption.signal}.` : 'The deadline passed.',
   'changes.limited': ({ limit }) => `The changes exceed the limit ${limit}; what is over was left out.`,
-  'warning.raised': ({ message }) => message,
   'run.stopped': ({ stop }) => `The loop ended: ${whyStopped(stop)}`,
 };
 

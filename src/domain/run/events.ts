@@ -288,7 +288,6 @@ export const RunAction = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('run.interrupted'), interruption: Interruption }),
   /** Some changes exceed a limit and were left out. */
   z.strictObject({ type: z.literal('changes.limited'), ...ExceededChangeLimit.shape }),
-  z.strictObject({ type: z.literal('warning.raised'), message: z.string() }),
   z.strictObject({ type: z.literal('run.stopped'), stop: StopReason }),
 ]);
 export type RunAction = z.infer<typeof RunAction>;

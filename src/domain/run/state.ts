@@ -103,7 +103,6 @@ export interface RunState extends Repeats, Spending {
   readonly review: ReviewState | null;
   /** What the run is waiting for, or was when it stopped, as the end of a sentence; null if unknown. */
   readonly awaited: string | null;
-  readonly warnings: readonly string[];
   readonly changes: ChangeLedger;
   /** Paths with forbidden changes that were reverted, and who changed them last. */
   readonly putBack: ReadonlyMap<string, ChangeSource['by']>;
@@ -173,7 +172,6 @@ export function startOf(event: RunStarted & EventPlace): RunState {
     providerFailure: null,
     review: reviewToCome(event.review, event),
     awaited: awaitedBefore(event),
-    warnings: [],
     changes: new ChangeLedger(event),
     putBack: new Map(),
     stuck: new Map(),

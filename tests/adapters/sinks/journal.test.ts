@@ -8,9 +8,9 @@ import { emptyResult } from '../../../src/engine/finish/result.ts';
 import { tempFolder } from '../../support/files/temp-folder.ts';
 import { started } from '../../support/runs/events.ts';
 
-const warning = (seq: number, message: string): RunEvent => ({
-  type: 'warning.raised',
-  message,
+const hidden = (seq: number, path: string): RunEvent => ({
+  type: 'files.hidden',
+  paths: [path],
   seq,
   at: seq,
 });
@@ -19,7 +19,7 @@ test('every event is a line in the file as soon as it has been accepted', () => 
   const path = join(tempFolder(), 'events.jsonl');
   const first = { ...started, seq: 1, at: 1 };
   const journal = openJournal(path, first, (text) => text);
-  const events: RunEvent[] = [first, warning(2, 'a\n"b"\u2028'), warning(3, 'c')];
+  const events: RunEvent[] = [first, hidden(2, 'a\n"b"\u2028'), hidden(3, 'c')];
   for (const [index, event] of events.entries()) {
     journal.accept(event);
     const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1);

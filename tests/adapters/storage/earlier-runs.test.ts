@@ -31,7 +31,7 @@ describe('a run is found', () => {
 });
 
 const first = { ...started, seq: 1, at: 1 };
-const second = { type: 'warning.raised', message: 'm\udc80', seq: 2, at: 2 };
+const second = { type: 'files.hidden', paths: ['m\udc80'], seq: 2, at: 2 };
 
 async function read(...lines: string[]) {
   const folder = tempFolder();
@@ -57,10 +57,10 @@ describe('a journal is read back', () => {
     [['[]'], 'line 2: not an event.'],
     [['{"type":"x","seq":2,"at":1}'], 'line 2: not an event of this version (type: '],
     [
-      ['{"type":"warning.raised","message":"m","more":1,"seq":2,"at":1}'],
+      ['{"type":"files.hidden","paths":["m"],"more":1,"seq":2,"at":1}'],
       'line 2: not an event of this version (',
     ],
-    [['{"type":"warning.raised","message":"m","seq":3,"at":1}'], 'line 2: holds event 3 instead of 2.'],
+    [['{"type":"files.hidden","paths":["m"],"seq":3,"at":1}'], 'line 2: holds event 3 instead of 2.'],
   ])('and %j in it is told with its line', async (lines, message) => {
     expect(await read(JSON.stringify(first), ...lines, '')).toContain(`The journal J, ${message}`);
   });

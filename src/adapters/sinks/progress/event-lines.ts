@@ -128,8 +128,6 @@ export class EventLines {
         return [];
       case 'verify.completed':
         return event.reports.flatMap((one) => (this.#shown.delete(one) ? [] : this.#verified(one)));
-      case 'warning.raised':
-        return [{ as: 'warning', text: event.message }];
       case 'turn.retried':
         return [
           note(`attempt ${event.attempt} in ${(event.waitMs / 1000).toFixed(1)} s, after: ${event.cause}`),

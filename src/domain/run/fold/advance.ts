@@ -114,8 +114,6 @@ function afterEvent(before: RunState, event: RunEvent): RunState {
       const { limit, value, used, folder } = event;
       return { ...state, overChanges: { limit, value, used, ...(folder === undefined ? {} : { folder }) } };
     }
-    case 'warning.raised':
-      return { ...state, warnings: [...state.warnings, event.message] };
     case 'tool.started':
       return state.phase.at === 'tools'
         ? { ...state, phase: withStarted(state.phase, event.call.id) }

@@ -218,10 +218,11 @@ test('what a command changed stands below its line, and a failure without output
 
 test('quiet leaves warnings and the last line', () => {
   const { accept, printed, progress } = open({ quiet: true, verbose: true });
-  accept(started, { type: 'warning.raised', message: 'careful' }, spoken('thinking aloud'));
+  accept(started, spoken('thinking aloud'));
+  progress.warn(warning('WARN_SECOND_LOOK', 'careful'));
   progress.note('nothing');
   progress.final('patchsmith: done');
-  expect(printed()).toBe('warning: careful\npatchsmith: done\n');
+  expect(printed()).toBe('warning: [WARN_SECOND_LOOK] careful\npatchsmith: done\n');
 });
 
 const spoken = (text: string): RunAction => {

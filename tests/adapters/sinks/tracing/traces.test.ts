@@ -151,7 +151,7 @@ test('no text of prompts, answers, files, commands or tools that do not exist le
     ],
     [3, completed('secret-value', 'text of a file')],
     [4, { type: 'message.added', text: 'text of a prompt' }],
-    [5, { type: 'warning.raised', message: 'text of a warning' }],
+    [5, { type: 'files.hidden', paths: ['text of a name'] }],
     [6, { type: 'turn.failed', kind: 'outage', message: 'text of an error' }],
   ]);
   const sent = collector.requests.map(({ body }) => body).join();

@@ -113,7 +113,7 @@ const HANDED: Readonly<Record<string, Handed>> = {
   },
   'many-events': {
     make(folder) {
-      warnOften(folder, 100_000);
+      hideOften(folder, 100_000);
     },
     commands: [['undo']],
     because: 'has more than 100,000 events',
@@ -121,13 +121,13 @@ const HANDED: Readonly<Record<string, Handed>> = {
 };
 
 /** A journal with this many events, each of which copies all earlier ones when folded. */
-function warnOften(folder: string, count: number): void {
+function hideOften(folder: string, count: number): void {
   const journal = join(folder, 'events.jsonl');
   const events = readFileSync(journal, 'utf8').trimEnd().split('\n');
-  const warnings = Array.from({ length: count }, (_, at) =>
-    JSON.stringify({ type: 'warning.raised', message: 'x', seq: events.length + 1 + at, at }),
+  const hidden = Array.from({ length: count }, (_, at) =>
+    JSON.stringify({ type: 'files.hidden', paths: [`x${at}`], seq: events.length + 1 + at, at }),
   );
-  writeFileSync(journal, `${[...events, ...warnings].join('\n')}\n`);
+  writeFileSync(journal, `${[...events, ...hidden].join('\n')}\n`);
 }
 
 /** What the commands over the run directory of this name said, each with its exit code; none where it did not end. */
