@@ -3,10 +3,10 @@
 const apt = (packages: string) => `sudo apt-get install ${packages}`;
 
 /** What is installed together: as people call it, and what to type, on Debian and Ubuntu where that differs. */
-type Installable = readonly [name: string, programs: readonly string[], line: string, others?: readonly string[]];
+type Toolkit = readonly [name: string, programs: readonly string[], line: string, others?: readonly string[]];
 
 /** Model and doctor are told of the programs; the others come along. */
-const TOOLS: readonly Installable[] = [
+const TOOLS: readonly Toolkit[] = [
   ['git', ['git'], apt('git')],
   ['Node.js', ['node', 'npm'], apt('nodejs npm'), ['npx']],
   ['pnpm', ['pnpm'], 'npm install --global pnpm', ['pnpx']],
