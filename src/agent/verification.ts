@@ -39,7 +39,7 @@ interface VerifyParts extends ReportParts {
 }
 
 /** Called for each command as it starts; what it returns is called when the command has ended. */
-export type CommandWatch = (command: string) => (report: CommandReport) => void;
+type CommandWatch = (command: string) => (report: CommandReport) => void;
 
 /** What is verified, and when. */
 export interface Verified {

@@ -98,13 +98,13 @@ export async function attributedPart(
   { changes, interruption }: Pick<RunState, 'changes' | 'interruption'>,
   patch: ProvenPatch | null,
   gitDir: string,
-): Promise<{ provenance: Provenance; warnings: Warning[] } | null> {
+): Promise<{ part: { provenance: Provenance }; warnings: Warning[] } | null> {
   const takesIn = changes.takesIn.bind(changes);
   const history = await keepHistory({ changes: changes.history, takesIn, gitDir });
   if (patch === null) return null;
   const inHurry = interruption !== null;
   const files = await attributePatch({ patch: patch.bytes, files: patch.files, history, inHurry });
-  return { provenance: provenanceOf(files), warnings: foreignPartsOf(files) };
+  return { part: { provenance: provenanceOf(files) }, warnings: foreignPartsOf(files) };
 }
 
 /** What is known about a file; `cut` is why its lines are not followed. */

@@ -41,8 +41,8 @@ interface Decision {
 export async function finalOutcome(session: Session, ready: Ready, decision: Decision): Promise<RunOutcome> {
   const { loop, steps, denied } = decision;
   const { stop, state, driven } = loop;
-  const { made, proven, reviewed, kept, uncommitted, attributed, nested, ignored } = steps;
-  const crash = firstCrash([driven, made, reviewed, uncommitted, attributed, nested, ignored]);
+  const { made, proven, reviewed, kept, nested, others } = steps;
+  const crash = firstCrash([driven, made, reviewed, nested, ...others]);
   if (crash !== null || stop === null) return crashed(session, crash?.error ?? null);
   const unmade = whyUnmade(decision);
   const isMade = unmade === null;

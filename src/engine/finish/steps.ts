@@ -8,7 +8,6 @@ import { patchFilePublisher } from '../../adapters/storage/patch-file.ts';
 import { START_INDEX } from '../../adapters/workspace/tree/start-index.ts';
 import { patchOf } from '../../agent/patch-of.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
-import type { IgnoredFiles } from '../../domain/changes/ignored-files.ts';
 import { absolutePath, quotedName } from '../../domain/changes/path.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import type { RunState } from '../../domain/run/state.ts';
@@ -24,21 +23,26 @@ import { type UserEnvironment, userGitEnvironment } from '../../git/user-setting
 import type { NestedChange, PatchResult, ProvenPatch, ReadBlobs } from '../../ports/workspace.ts';
 import type { Ready } from '../ready.ts';
 import type { Session } from '../session.ts';
+import { closingWarnings } from './result.ts';
 import type { ReviewedPart } from './review.ts';
 import { doneValue, type StepEnd, tryStep } from './step.ts';
 
-/** The results of the steps, in the order they are taken. */
+/** What the steps came to, as far as the outcome depends on it. */
 export interface Steps {
   readonly made: StepEnd<PatchResult>;
   /** Null without a proven patch. */
   readonly proven: ProvenPatch | null;
   readonly reviewed: StepEnd<ReviewedPart>;
   readonly kept: KeptPatch;
-  readonly uncommitted: StepEnd<UncommittedPart>;
-  readonly attributed: StepEnd<Awaited<ReturnType<typeof attributed>>>;
-  readonly nested: StepEnd<Awaited<ReturnType<typeof nestedPart>>>;
-  readonly ignored: StepEnd<IgnoredFiles>;
-  readonly moved: StepEnd<Warning | null>;
+  readonly nested: StepEnd<NestedPart>;
+  /** All others. */
+  readonly others: readonly StepEnd<unknown>[];
+}
+
+/** What a step adds to the result. */
+interface Told {
+  readonly part?: Partial<RunResult>;
+  readonly warnings?: readonly Warning[];
 }
 
 /**
@@ -50,35 +54,78 @@ export async function takeSteps(
   ready: Ready,
   { state, net }: { state: RunState; net: readonly PathChange[] },
 ): Promise<Steps> {
+  const { workspace, directory, verifyPlace } = ready;
   const { history } = state.changes;
-  const read: ReadBlobs = (ids, maxBytes) => readBlobs(ready.directory.shadowGit, ids, maxBytes);
-  const made = await tryStep(() => patchOf(ready.workspace, net));
+  const read: ReadBlobs = (ids, maxBytes) => readBlobs(directory.shadowGit, ids, maxBytes);
+  const tell = (step: StepEnd<Told | null>): void => {
+    const { part, warnings = [] } = doneValue(step) ?? {};
+    if (part !== undefined) session.record(part);
+    for (const warning of warnings) session.warnOf(warning);
+  };
+  const made = await tryStep(() => patchOf(workspace, net));
   const proven = provenIn(made);
   const reviewed = await tryStep(async (): Promise<ReviewedPart> => {
     if (proven === null || proven.files.length === 0) return NOT_REVIEWED;
     const { reviewedPart } = await import('./review.ts');
     return reviewedPart(session, ready, { net, patch: proven, read });
   });
+  const { flags = [], secrets = [], oversize = null } = doneValue(reviewed) ?? {};
   const mayBePublished = doneValue(reviewed)?.withheld === null;
   const kept = mayBePublished && proven !== null ? await keep(session, ready, proven) : NOT_KEPT;
+  const { patch, isThere } = kept;
+  session.record({
+    treeSha: proven?.tree ?? null,
+    patch:
+      patch !== null && isThere
+        ? { path: directory.patch, sha256: patch.sha256, bytes: patch.bytes.length }
+        : null,
+    changedFiles: proven?.files ?? [],
+    flags,
+    secrets,
+    // An attempt that is brought in had its own.
+    ...{ uncommittedPatch: null, provenance: null },
+  });
+  if (patch !== null && oversize !== null)
+    session.warn('WARN_TOO_LARGE_TO_PUBLISH', `${oversize} Raise the limit of publish, or split the plan.`);
   const uncommitted = await tryStep(() => uncommittedPart(ready, net, kept));
-  await tryStep(() => ready.workspace.settleFiles());
+  await tryStep(() => workspace.settleFiles());
   const [changed, nested, ignored, moved] = await Promise.all([
-    tryStep(() => attributed(state, proven, ready.directory.shadowGit)),
+    tryStep(() => attributed(state, proven, directory.shadowGit)),
     tryStep(() => nestedPart(ready)),
-    tryStep(() => ready.workspace.ignoredWrites()),
-    tryStep(() => movedWarning(ready.checkout, ready.directory.shadowGit, session.input.env)),
+    tryStep(() => workspace.ignoredWrites()),
+    tryStep(() => movedWarning(ready.checkout, directory.shadowGit, session.input.env)),
     keepEssentials(session, ready, history),
   ]);
-  return { made, proven, reviewed, kept, uncommitted, attributed: changed, nested, ignored, moved };
+  for (const step of [uncommitted, changed]) tell(step);
+  if (nested.status === 'cut_short')
+    session.warn(
+      'WARN_LOOK_CUT_SHORT',
+      'There was not enough time to look for changes in submodules and other repositories in the work tree.',
+    );
+  const { warnings, exposed, removedGitDirs } = workspace.notes();
+  for (const warning of [...warnings, ...verifyPlace.warnings()]) session.warnOf(warning);
+  for (const step of [nested, moved]) tell(step);
+  const { paths, count } = doneValue(ignored) ?? { paths: [], count: 0 };
+  for (const warning of closingWarnings(state, { paths, count }, exposed)) session.warnOf(warning);
+  session.record({
+    ignoredFiles: [...paths],
+    ignoredFileCount: count,
+    hiddenFiles: state.changes.hidden().slice(0, MAX_LISTED),
+    exposedFiles: exposed.slice(0, MAX_LISTED),
+    removedGitDirs: [...removedGitDirs],
+  });
+  return { made, proven, reviewed, kept, nested, others: [uncommitted, changed, ignored] };
 }
+
+/** Files that one list of the result names. */
+const MAX_LISTED = 1_000;
 
 const NOT_REVIEWED: ReviewedPart = { flags: [], secrets: [], withheld: null, oversize: null };
 
 /** A run without changes needs none of the modules that do this. */
-async function attributed(state: RunState, patch: ProvenPatch | null, gitDir: string) {
+async function attributed(state: RunState, patch: ProvenPatch | null, gitDir: string): Promise<Told | null> {
   if (state.changes.history.length === 0)
-    return patch && { provenance: { files: [], filesLeftOut: 0 }, warnings: [] };
+    return patch && { part: { provenance: { files: [], filesLeftOut: 0 } } };
   const { attributedPart } = await import('./attribution.ts');
   return attributedPart(state, patch, gitDir);
 }
@@ -122,24 +169,16 @@ async function keep(session: Session, { directory }: Ready, patch: ProvenPatch):
   return { patch, isThere: unkept === null, failure: unkept ?? unwritten };
 }
 
-/** The stored uncommitted work, and the warnings about it. */
-interface UncommittedPart {
-  readonly patch: RunResult['uncommittedPatch'];
-  readonly warnings: readonly Warning[];
-}
-
-const NOTHING: UncommittedPart = { patch: null, warnings: [] };
-
 /** Keeps the uncommitted work beside a patch that has something in it: without it the patch could not be applied to the commit. */
 async function uncommittedPart(
   { workspace, directory, start: { followUp } }: Ready,
   net: readonly PathChange[],
   kept: { readonly patch: ProvenPatch | null; readonly isThere: boolean },
-): Promise<UncommittedPart> {
-  if (kept.patch === null || kept.patch.bytes.length === 0 || !kept.isThere) return NOTHING;
+): Promise<Told> {
+  if (kept.patch === null || kept.patch.bytes.length === 0 || !kept.isThere) return {};
   const made = await workspace.uncommitted(net);
-  if (made === null) return NOTHING;
-  if (made.status === 'failed') return { patch: null, warnings: [notKept(made.message)] };
+  if (made === null) return {};
+  if (made.status === 'failed') return { warnings: [notKept(made.message)] };
   const { leftOut } = made;
   const left = warning(
     'WARN_UNCOMMITTED_NOT_KEPT',
@@ -147,9 +186,9 @@ async function uncommittedPart(
   );
   const notes = leftOut.length === 0 ? [] : [left];
   const { bytes, sha256 } = made.patch;
-  if (bytes.length === 0) return { patch: null, warnings: notes };
+  if (bytes.length === 0) return { warnings: notes };
   const failure = await patchFilePublisher(directory.uncommitted).publish(made.patch);
-  if (failure !== null) return { patch: null, warnings: [notKept(failure)] };
+  if (failure !== null) return { warnings: [notKept(failure)] };
   const { commit } = workspace.base();
   const base = commit === null ? 'an empty tree' : commit.slice(0, 12);
   const merge = followUp?.merge ?? null;
@@ -158,7 +197,7 @@ async function uncommittedPart(
       ? `The work tree had uncommitted changes when the run started. The patch applies to ${base} after ${directory.uncommitted}.`
       : `The patch is relative to the merge of ${merge.slice(0, 12)}, which publish makes again. By hand, apply ${directory.uncommitted} to ${base} first.`;
   return {
-    patch: { path: directory.uncommitted, sha256, bytes: bytes.length },
+    part: { uncommittedPatch: { path: directory.uncommitted, sha256, bytes: bytes.length } },
     warnings: [warning('WARN_UNCOMMITTED_WORK', what), ...notes],
   };
 }
@@ -174,9 +213,7 @@ function notKept(why: string): Warning {
 const MAX_NAMED = 100;
 
 /** What the result says about nested repositories. */
-interface NestedPart {
-  readonly part: Pick<RunResult, 'nestedChanges'>;
-  readonly warnings: readonly Warning[];
+interface NestedPart extends Told {
   /** Changes that are not allowed. They cannot be put back, since no contents of such repositories are kept. */
   readonly forbidden: readonly string[];
 }
@@ -215,12 +252,12 @@ function warningOf(change: NestedChange): Warning {
   );
 }
 
-/** Null if HEAD and index are what they were when `checkout` was found; `shadowDir` holds the index of then. */
+/** A warning unless HEAD and index are what they were when `checkout` was found; `shadowDir` holds the index of then. */
 async function movedWarning(
   { root, gitDir, head }: Checkout,
   shadowDir: string,
   env: UserEnvironment,
-): Promise<Warning | null> {
+): Promise<Told> {
   const indexes = [join(gitDir, 'index'), join(shadowDir, START_INDEX)];
   const staged = (index: string) => {
     const git = { cwd: root, env: { ...userGitEnvironment(env), GIT_INDEX_FILE: index } };
@@ -237,11 +274,9 @@ async function movedWarning(
     ...(isAt ? [] : [`HEAD from ${named(head)} to ${named(now)}`]),
     ...(isStaged ? ['the index'] : []),
   ];
-  if (moved.length === 0) return null;
-  return warning(
-    'WARN_HEAD_MOVED',
-    `Something outside the run moved ${moved.join(' and ')} while it worked. The patch still applies to where it began.`,
-  );
+  if (moved.length === 0) return {};
+  const what = `Something outside the run moved ${moved.join(' and ')} while it worked.`;
+  return { warnings: [warning('WARN_HEAD_MOVED', `${what} The patch still applies to where it began.`)] };
 }
 
 function bytesOf(file: string): Buffer {

@@ -1,6 +1,6 @@
 /** The commands that run once before the model is asked: the plan's setup and, on request, the verify commands. */
 
-import { type CommandWatch, runCommands, runInPlace } from '../../agent/verification.ts';
+import { runCommands, runInPlace } from '../../agent/verification.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
 import { describeEndAndTime, succeeded } from '../../domain/conversation/tool.ts';
 import { CutShort } from '../../domain/errors/thrown.ts';
@@ -34,30 +34,65 @@ interface CommandsBefore {
  * `failed`: the run cannot begin, and `message` says why. `interrupted`: a signal or the deadline came first. `changes` is what
  * all commands changed together, path by path; null where time ran out before that was known.
  */
-export type RanBefore =
-  | ({ status: 'ok' } & Reports & { changes: PathChange[] })
-  | ({ status: 'failed'; message: string } & Reports & { changes: PathChange[] })
-  | ({ status: 'interrupted' } & Reports & { changes: PathChange[] | null });
+export type RanBefore = { setup: CommandReport[]; verifyBaseline: CommandReport[] | null } & (
+  | { status: 'ok'; changes: PathChange[] }
+  | { status: 'failed'; message: string; changes: PathChange[] }
+  | { status: 'interrupted'; changes: PathChange[] | null }
+);
 
-interface Reports {
-  readonly setup: CommandReport[];
-  readonly verifyBaseline: CommandReport[] | null;
+interface Places {
+  readonly workspace: Workspace;
+  readonly sandbox: Sandbox;
+  readonly verifyPlace: VerifyPlace;
 }
 
 /** A failing setup command stops the run; a failing verify command is a result. */
 export async function runBefore(
   session: Session,
-  commands: CommandsBefore,
-  places: Places,
+  { setup: commands, verify, baseline, timeoutMs, reruns = 0 }: CommandsBefore,
+  { workspace, sandbox, verifyPlace }: Places,
 ): Promise<RanBefore> {
-  const ran = await runAll(session, commands, places);
-  const { workspace, verifyPlace } = places;
-  if (ran.status === 'leaked') {
+  const { interrupt, redact, progress } = session;
+  const since = Date.now();
+  // People see which command is in progress.
+  const shown = (kind: 'setup' | 'verify') => ({
+    redact,
+    timeoutMs,
+    watch: (command: string) => progress.commandBefore(kind, command, timeoutMs),
+  });
+  const setup = await runCommands(commands, interrupt, {
+    ...shown('setup'),
+    sandbox: forSetup(sandbox, setupEnvOf(session.input)),
+    stopsAtFailure: true,
+  });
+  session.recordAndSave({ setup, sandbox: sandbox.level });
+  const ran = { setup, verifyBaseline: null as CommandReport[] | null };
+  const left = setup.length === 0 || interrupt.aborted ? null : await whyLeft(session, workspace.root, since);
+  if (left !== null) {
+    // What the commands changed must not get into the run directory.
     await workspace.sweep();
-    return { ...ran, status: 'failed', changes: [] };
+    return { ...ran, status: 'failed', message: left, changes: [] };
   }
+  const whyUnready = async (): Promise<string | null> => {
+    const failed = setup.find((report) => !succeeded(report.end));
+    if (failed) return setupFailed(session, failed, '');
+    const missing = setup.length > 0 ? await whyNotRunnable(session, verify, sandbox) : null;
+    if (missing !== null) return missing;
+    session.stage = 'verify';
+    const parts = { ...shown('verify'), sandbox, reruns };
+    ran.verifyBaseline = baseline && (await baselineIn(verifyPlace, baseline, parts, interrupt));
+    const { verifyBaseline } = ran;
+    session.recordAndSave({ verifyBaseline });
+    if (interrupt.aborted) return null;
+    const failedThere = verifyBaseline?.find(({ command }) => !baseline?.includes(command));
+    return failedThere
+      ? setupFailed(session, failedThere, ' in a fresh checkout of the base')
+      : whyNotRun(session, verifyBaseline ?? []);
+  };
+  const message = interrupt.aborted ? null : await whyUnready();
+  const wasStopped = interrupt.aborted;
   const inWorkTree = verifyPlace.kind === 'worktree' && (ran.verifyBaseline?.length ?? 0) > 0;
-  const changes = ran.setup.length > 0 || inWorkTree ? await changedSoFar(session, workspace) : [];
+  const changes = setup.length > 0 || inWorkTree ? await changedSoFar(session, workspace) : [];
   if (changes === null) return { ...ran, status: 'interrupted', changes };
   if (changes.length > 0) {
     const names = changes.map((change) => change.path);
@@ -67,7 +102,8 @@ export async function runBefore(
       `Not in the patch, because commands before the work changed them: ${listed(names, 5)}. To revert that: patchsmith undo ${printedWord(path)}`,
     );
   }
-  return { ...ran, changes };
+  if (message !== null) return { ...ran, status: 'failed', message, changes };
+  return { ...ran, status: wasStopped ? 'interrupted' : 'ok', changes };
 }
 
 /** The changes so far. Even a stopped run has time to find out what has to be undone; null if that time is over too. */
@@ -78,82 +114,6 @@ async function changedSoFar({ times }: Session, workspace: Workspace): Promise<P
     if (error instanceof CutShort) return null;
     throw error;
   }
-}
-
-interface Places {
-  readonly workspace: Workspace;
-  readonly sandbox: Sandbox;
-  readonly verifyPlace: VerifyPlace;
-}
-
-type Ran =
-  | ({ status: 'ok' } & Reports)
-  | ({ status: 'failed'; message: string } & Reports)
-  /** Changes by the commands must not get into the run directory. */
-  | ({ status: 'leaked'; message: string } & Reports)
-  | ({ status: 'interrupted' } & Reports);
-
-async function runAll(
-  session: Session,
-  commands: CommandsBefore,
-  { workspace, sandbox, verifyPlace }: Places,
-): Promise<Ran> {
-  const { interrupt } = session;
-  const { verify, baseline } = commands;
-  const since = Date.now();
-  const setup = await setupReports(session, commands, sandbox);
-  session.recordAndSave({ setup, sandbox: sandbox.level });
-  if (interrupt.aborted) return { status: 'interrupted', setup, verifyBaseline: null };
-  const unready = (message: string, verifyBaseline: CommandReport[] | null = null): Ran => ({
-    status: 'failed',
-    message,
-    setup,
-    verifyBaseline,
-  });
-  const left = setup.length === 0 ? null : await whyLeft(session, workspace.root, since);
-  if (left !== null) return { status: 'leaked', message: left, setup, verifyBaseline: null };
-  const failed = setup.find((report) => !succeeded(report.end));
-  if (failed) return unready(setupFailed(session, failed, ''));
-  const missing = setup.length > 0 ? await whyNotRunnable(session, verify, sandbox) : null;
-  if (missing !== null) return unready(missing);
-  session.stage = 'verify';
-  const verifyBaseline =
-    baseline && (await baselineReports(session, { ...commands, baseline }, { sandbox, verifyPlace }));
-  session.recordAndSave({ verifyBaseline });
-  if (interrupt.aborted) return { status: 'interrupted', setup, verifyBaseline };
-  const failedThere = verifyBaseline?.find(({ command }) => !baseline?.includes(command));
-  if (failedThere)
-    return unready(setupFailed(session, failedThere, ' in a fresh checkout of the base'), verifyBaseline);
-  const notRun = await whyNotRun(session, verifyBaseline ?? []);
-  if (notRun !== null) return unready(notRun, verifyBaseline);
-  return { status: 'ok', setup, verifyBaseline };
-}
-
-async function setupReports(
-  session: Session,
-  { setup, timeoutMs }: CommandsBefore,
-  sandbox: Sandbox,
-): Promise<CommandReport[]> {
-  return runCommands(setup, session.interrupt, {
-    ...shownParts(session, 'setup', timeoutMs),
-    sandbox: forSetup(sandbox, setupEnvOf(session.input)),
-    stopsAtFailure: true,
-  });
-}
-
-async function baselineReports(
-  session: Session,
-  { baseline, timeoutMs, reruns = 0 }: CommandsBefore & { readonly baseline: readonly string[] },
-  { sandbox, verifyPlace }: Pick<Places, 'sandbox' | 'verifyPlace'>,
-): Promise<CommandReport[]> {
-  const parts = { ...shownParts(session, 'verify', timeoutMs), sandbox, reruns };
-  return baselineIn(verifyPlace, baseline, parts, session.interrupt);
-}
-
-/** What runs of commands have in common: people see which one is in progress. */
-function shownParts({ redact, progress }: Session, kind: 'setup' | 'verify', timeoutMs: number) {
-  const watch: CommandWatch = (command) => progress.commandBefore(kind, command, timeoutMs);
-  return { redact, timeoutMs, watch };
 }
 
 /**
