@@ -3,7 +3,8 @@
 import type { ServerTool } from '../../domain/mcp/server-tool.ts';
 import type { Stopped } from '../../domain/run/outcome.ts';
 import type { Session } from '../session.ts';
-import type { OpenServers, ServerPlaces } from './hub.ts';
+import type { ServerPlaces } from './reach-server.ts';
+import type { OpenServers } from './servers.ts';
 
 /**
  * Connects to all servers at the same time. Stops if a required one is not available; for others there is a warning. A resumed run has

@@ -14,17 +14,25 @@ import { shellWord } from '../../domain/shell-word.ts';
 import type { Sandbox } from '../../ports.ts';
 import { sandboxSettings, writableMounts } from '../open/sandbox-settings.ts';
 import type { Session } from '../session.ts';
-import type { ServerPlaces } from './hub.ts';
 
-/** A connected server, or why there is none. */
-export type Reached =
-  | {
-      readonly status: 'ok';
-      readonly connection: ServerConnection;
-      readonly chosen: readonly ChosenTool[];
-      readonly notes: readonly string[];
-    }
-  | Failed;
+/** Where servers run, and who ends them. */
+export interface ServerPlaces {
+  readonly sandbox: Sandbox;
+  readonly scratchDir: string;
+  /** Of the work tree. */
+  readonly root: string;
+  readonly own: (close: () => unknown) => void;
+  /** Whether the run has worked before. */
+  readonly isResumed: boolean;
+}
+
+/** A connected server. */
+interface Reached {
+  readonly status: 'ok';
+  readonly connection: ServerConnection;
+  readonly chosen: readonly ChosenTool[];
+  readonly notes: readonly string[];
+}
 
 /** A server, and the callbacks for news about it. */
 interface WantedServer extends Pick<ConnectOptions, 'onGone'> {
@@ -81,7 +89,7 @@ export async function reachServer(
   session: Session,
   place: ServerPlaces,
   { name, entry, onGone }: WantedServer,
-): Promise<Reached> {
+): Promise<Reached | Failed> {
   const { settings, version, env } = session.input;
   const { connectServer, schemaChecker } = await import('../../adapters/mcp/connect.ts');
   const way: ConnectOptions['way'] =

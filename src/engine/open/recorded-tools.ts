@@ -6,6 +6,7 @@ import type { RunStarted } from '../../domain/run/events.ts';
 import { listed } from '../../domain/text/words.ts';
 import type { Tool } from '../../ports.ts';
 import { toolsOf } from '../../tools/registry.ts';
+import { failedCall } from '../../tools/result.ts';
 import { type AskServer, serverTool } from '../../tools/server-tool.ts';
 import type { RunInput } from '../run-input.ts';
 import type { Session } from '../session.ts';
@@ -39,8 +40,5 @@ export async function recordedTools(
   return { status: 'ok', tools: [...own, ...ofServers] };
 }
 
-const notHere: AskServer = async ({ server }) => ({
-  status: 'failed',
-  reason: 'server',
-  text: `The MCP server ${server} is not there.`,
-});
+const notHere: AskServer = async ({ server }) =>
+  failedCall('server', `The MCP server ${server} is not there.`);
