@@ -6,7 +6,7 @@ import { withConflictingPaths } from '../domain/changes/path-policy.ts';
 import { changesRecorded } from '../domain/journal/change-events.ts';
 import { belongsTo } from '../domain/review/git-folder.ts';
 import type { RunAction } from '../domain/run/events.ts';
-import type { PutBack, Workspace } from '../ports/workspace.ts';
+import type { Workspace } from '../ports/workspace.ts';
 
 /** What commands did, before any of it is recorded. */
 export interface CommandChanges {
@@ -28,24 +28,22 @@ interface Enforced {
 
 /** Puts back the changes that the plan or the settings do not allow, and returns what to record. */
 export async function enforcePolicy(changes: CommandChanges, parts: PolicyParts): Promise<Enforced> {
-  const { enforced, others, hasRules } = await enforceOnce(changes, parts);
-  const { iteration } = changes;
+  const first = await enforceOnce(changes, parts);
   // A rule that was put back has hidden them until now.
-  const shown = hasRules ? await enforceOnce({ ...changes, changes: others }, parts) : null;
+  const shown = first.hasRules ? await enforceOnce({ ...changes, changes: first.others }, parts) : null;
+  const passes = shown === null ? [first] : [first, shown];
   const { hidden, actions } = hiddenFiles(parts.workspace);
-  const rest = shown === null ? others : shown.others;
   return {
     actions: [
-      ...enforced.actions,
-      ...(shown?.enforced.actions ?? []),
+      ...passes.flatMap((pass) => pass.actions),
       // Undo leaves the user's files where they are.
-      ...changesRecorded(rest, { by: 'outside' }, iteration),
+      ...changesRecorded((shown ?? first).others, { by: 'outside' }, changes.iteration),
       ...actions,
     ],
-    putBack: [...enforced.putBack, ...(shown?.enforced.putBack ?? [])].sort(),
-    stuck: [...enforced.stuck, ...(shown?.enforced.stuck ?? [])].sort(),
+    putBack: passes.flatMap((pass) => pass.putBack).sort(),
+    stuck: passes.flatMap((pass) => pass.stuck).sort(),
     hidden,
-    repositories: [...new Set([...enforced.repositories, ...(shown?.enforced.repositories ?? [])])],
+    repositories: [...new Set(passes.flatMap((pass) => pass.repositories))],
   };
 }
 
@@ -54,9 +52,8 @@ interface PolicyParts {
   readonly permits: (path: string) => boolean;
 }
 
-/** `others` is what the look after it found besides. */
-interface EnforcedOnce {
-  readonly enforced: Omit<Enforced, 'hidden'>;
+interface EnforcedOnce extends Omit<Enforced, 'hidden'> {
+  /** What the look after it found besides. */
   readonly others: readonly PathChange[];
   /** Ignore rules were put back. */
   readonly hasRules: boolean;
@@ -74,12 +71,19 @@ async function enforceOnce(
     changes,
   );
   if (refused.length === 0) {
-    const actions = [...changesRecorded(changes, source, iteration)];
-    return { enforced: { actions, putBack: [], stuck: [], repositories }, others: [], hasRules: false };
+    const actions = changesRecorded(changes, source, iteration);
+    return { actions, putBack: [], stuck: [], repositories, others: [], hasRules: false };
   }
   const { stuck, others } = await workspace.putBack(refused, changes);
-  const left = new Map(stuck.map(({ path, now }) => [path, now]));
+  const left = new Map(stuck.map((one) => [one.path, one]));
   const gone = refused.filter(({ path }) => !left.has(path));
+  const kept = changes.flatMap((change) => {
+    const stays = left.get(change.path);
+    if (!refused.includes(change)) return [change];
+    return stays === undefined ? [] : [{ ...change, after: stays.now }];
+  });
+  // The commands found files of the user there.
+  const isFound = ({ path }: PathChange) => left.get(path)?.isFound === true;
   const reverted: RunAction = {
     type: 'changes.put_back',
     changes: gone,
@@ -87,40 +91,18 @@ async function enforceOnce(
     source,
     iteration,
   };
-  const { credited, outside } = keptChanges({ changes, refused, stuck });
-  const actions = [
-    reverted,
-    ...changesRecorded(credited, source, iteration),
-    ...changesRecorded(outside, { by: 'outside' }, iteration),
-  ];
-  const putBack = gone.map(({ path }) => path);
+  const credited = kept.filter((change) => !isFound(change));
   return {
-    enforced: { actions, putBack, stuck: [...left.keys()], repositories },
+    actions: [
+      reverted,
+      ...changesRecorded(credited, source, iteration),
+      ...changesRecorded(kept.filter(isFound), { by: 'outside' }, iteration),
+    ],
+    putBack: gone.map(({ path }) => path),
+    stuck: [...left.keys()],
+    repositories,
     others,
     hasRules: refused.some(({ path }) => isRuleFile(path)),
-  };
-}
-
-/** What stays of the changes: that of the commands, and files of the user that they found. */
-function keptChanges({
-  changes,
-  refused,
-  stuck,
-}: {
-  changes: readonly PathChange[];
-  refused: readonly PathChange[];
-  stuck: PutBack['stuck'];
-}): { credited: PathChange[]; outside: PathChange[] } {
-  const left = new Map(stuck.map(({ path, now }) => [path, now]));
-  const found = new Set(stuck.flatMap(({ path, isFound }) => (isFound ? [path] : [])));
-  const kept = changes.flatMap((change) => {
-    if (!refused.includes(change)) return [change];
-    const after = left.get(change.path);
-    return after === undefined ? [] : [{ ...change, after }];
-  });
-  return {
-    credited: kept.filter(({ path }) => !found.has(path)),
-    outside: kept.filter(({ path }) => found.has(path)),
   };
 }
 

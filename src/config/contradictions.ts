@@ -8,7 +8,7 @@ import {
 } from '../adapters/providers/registry.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import { hasPrice, isPriceOf, mainPrice, priceByName } from '../domain/run/pricing.ts';
-import { fallbackParts, reviewerParts } from './named-provider.ts';
+import { otherModels } from './named-provider.ts';
 import type { SettingKey, Settings } from './schema.ts';
 import { isPlainHttp } from './values/addresses.ts';
 import { shown } from './values/value.ts';
@@ -105,14 +105,13 @@ function* ofProvider({ settings, sources, provider, name }: NamedSettings): Gene
 
 /** The fallback model and the reviewer. */
 function* ofOtherModels({ settings, provider, name }: NamedSettings): Generator<Problem> {
-  const fallback = fallbackParts(settings);
+  const { fallback, reviewer } = otherModels(settings);
   if (fallback !== null && provider.playsRecording) {
     yield problem(
       'ERR_SETTING_WITHOUT_EFFECT',
       `${name('fallbackModel')}: a recording cannot fall back to another model`,
     );
   }
-  const reviewer = reviewerParts(settings);
   if (reviewer !== null && provider.playsRecording) {
     yield problem(
       'ERR_SETTINGS_CONFLICT',
@@ -138,8 +137,8 @@ function* ofCostLimit({ settings, sources, provider, name }: NamedSettings): Gen
   }
   if (settings.maxCostUsd === null) return;
   for (const [what, parts] of [
-    ['fallback model', fallbackParts(settings)],
-    ['reviewer', reviewerParts(settings)],
+    ['fallback model', otherModels(settings).fallback],
+    ['reviewer', otherModels(settings).reviewer],
   ] as const) {
     const entry = providerNamed(parts?.provider);
     if (parts === null || !entry?.isBilled || priceByName(settings.price, parts) !== null) continue;
@@ -173,7 +172,7 @@ export function unusedPrices(
   sources: Readonly<Record<SettingKey, NamedSource>>,
 ): Problem[] {
   if (providerNamed(settings.provider)?.playsRecording) return [];
-  const models = [settings, fallbackParts(settings), reviewerParts(settings)].flatMap((one) => one ?? []);
+  const models = [settings, ...Object.values(otherModels(settings)).flatMap((one) => one ?? [])];
   const unused = settings.price.filter(
     (given) => given.model !== null && !models.some((model) => isPriceOf(given, model)),
   );

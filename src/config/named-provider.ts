@@ -21,26 +21,19 @@ function partsOf(model: unknown): ModelParts | null {
   return entry === null || entry.playsRecording ? null : { provider, model: rest };
 }
 
-/** The model that takes over from the first one, which `provider` answers for; null for none. */
-export function fallbackParts({
+/** The models that a run may ask besides the first one, whose `provider` answers unless they name another; null for none. */
+export function otherModels({
   provider,
   fallbackModel,
-}: {
-  readonly provider: string;
-  readonly fallbackModel: string | null;
-}): ModelParts | null {
-  return fallbackModel === null ? null : (partsOf(fallbackModel) ?? { provider, model: fallbackModel });
-}
-
-/** The model that reviews instead of the one that works, which `provider` answers for; null for no other. */
-export function reviewerParts({
-  provider,
   reviewModel,
 }: {
   readonly provider: string;
+  readonly fallbackModel: string | null;
   readonly reviewModel: string | null;
-}): ModelParts | null {
-  return reviewModel === null ? null : (partsOf(reviewModel) ?? { provider, model: reviewModel });
+}): Readonly<Record<'fallback' | 'reviewer', ModelParts | null>> {
+  const partsIn = (text: string | null) =>
+    text === null ? null : (partsOf(text) ?? { provider, model: text });
+  return { fallback: partsIn(fallbackModel), reviewer: partsIn(reviewModel) };
 }
 
 /**

@@ -10,7 +10,7 @@ import type { Environment } from '../domain/environment.ts';
 import { type Problem, prefixedProblems, problem } from '../domain/errors/problem.ts';
 import { type Warning, warning, warningText } from '../domain/warnings/warning.ts';
 import { type ApiKeyRead, readApiKey } from './dotenv.ts';
-import { fallbackParts, reviewerParts } from './named-provider.ts';
+import { otherModels } from './named-provider.ts';
 import type { Settings } from './schema.ts';
 
 /** Where keys may be. */
@@ -74,9 +74,10 @@ export async function readOtherKeys(
   places: KeyPlaces,
   settings: Settings,
 ): Promise<{ keys: Record<string, string>; notes: Warning[]; problems: Problem[] }> {
+  const { fallback, reviewer } = otherModels(settings);
   const asked = [
-    { parts: fallbackParts(settings), flag: `--fallback-model ${settings.fallbackModel}` },
-    { parts: reviewerParts(settings), flag: `--review-model ${settings.reviewModel}` },
+    { parts: fallback, flag: `--fallback-model ${settings.fallbackModel}` },
+    { parts: reviewer, flag: `--review-model ${settings.reviewModel}` },
   ];
   const keys: Record<string, string> = {};
   const notes = new Set<Warning>();

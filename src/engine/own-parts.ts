@@ -30,7 +30,9 @@ export function ownTool(tool: Tool): Tool {
     async execute(input, context) {
       const result: unknown = await raceAbort(
         context.signal,
-        (async () => tool.execute(input, context))().catch((error: unknown) => crash(error)),
+        (async () => tool.execute(input, context))().catch((error: unknown) =>
+          failedCall('crashed', `The tool failed unexpectedly: ${messageOf(error)}`),
+        ),
       );
       if (result === null && context.signal.aborted)
         return failedCall('interrupted', 'The run was stopped during this call. How much it did is unknown.');
@@ -102,16 +104,6 @@ function guardedSchema(tool: Tool): z.ZodType {
   });
 }
 
-function crash(error: unknown): ToolResult {
-  return failedCall('crashed', `The tool failed unexpectedly: ${messageOf(error)}`);
-}
-
-const Failure = z.looseObject({
-  status: z.literal('failed'),
-  kind: ProviderFailureKind,
-  message: z.string(),
-});
-
 /** The same provider. Stopping the run does not wait for it, and an invalid answer ends the run as a provider failure. */
 export function ownProvider(provider: LlmProvider): LlmProvider {
   return {
@@ -130,23 +122,26 @@ export function ownProvider(provider: LlmProvider): LlmProvider {
   };
 }
 
-const Interrupted = z.looseObject({ status: z.literal('interrupted') });
-const Answered = z.looseObject({ status: z.literal('ok'), turn: LlmTurn });
+const TurnEnd = z.discriminatedUnion('status', [
+  z.looseObject({ status: z.literal('interrupted') }),
+  z.looseObject({ status: z.literal('failed'), kind: ProviderFailureKind, message: z.string() }),
+  z.looseObject({ status: z.literal('ok'), turn: LlmTurn }),
+]);
 
 /** Null for one that can be recorded and answered. */
 function whyNoAnswer(result: unknown, { messages }: Conversation): string | null {
-  if (Interrupted.safeParse(result).success || Failure.safeParse(result).success) return null;
-  const answered = Answered.safeParse(result);
-  if (!answered.success) {
-    const [issue] = answered.error.issues;
+  const { data: end, error } = TurnEnd.safeParse(result);
+  if (end === undefined) {
+    const [issue] = error.issues;
     return oneLine(`${issue?.path.join('.') || 'result'}: ${issue?.message}`, 300);
   }
+  if (end.status !== 'ok') return null;
   const ids = new Set(
     messages.flatMap(({ content }) =>
       content.flatMap((block) => (block.type === 'tool_result' ? [block.callId] : [])),
     ),
   );
-  for (const { id } of answered.data.turn.calls) {
+  for (const { id } of end.turn.calls) {
     if (ids.has(id)) return oneLine(`two calls have the id ${JSON.stringify(id)}`, 300);
     ids.add(id);
   }

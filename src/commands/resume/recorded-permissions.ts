@@ -3,7 +3,6 @@
  * them: anything beyond the current settings is listed, and the caller has to repeat it.
  */
 
-import { fallbackParts, reviewerParts } from '../../config/named-provider.ts';
 import { type SettingKey, type Settings, settingEntries } from '../../config/schema.ts';
 import type { FallbackModel } from '../../domain/fallback/fallback.ts';
 import { isCovered, permittedToday } from '../../domain/review/allowed-domain.ts';
@@ -32,8 +31,10 @@ export function flagsToRepeat(start: RunStarted, settings: Settings): string[] {
   return [
     // The key was read for the provider in the settings, and must not go to another.
     ...(start.provider === settings.provider ? [] : [`--provider ${printedWord(start.provider)}`]),
-    ...fallbackFlag(start, settings),
-    ...reviewerFlag(start, settings),
+    // The keys of these models were read for those in the settings.
+    ...othersOf(start, settings).flatMap(({ flag, recorded, today }) =>
+      isSame(recorded, today) ? [] : [`${flag} ${nameOf(recorded)}`],
+    ),
     ...(start.sandbox === 'none' && settings.sandbox === 'auto' ? ['--sandbox off'] : []),
     ...missing.map(({ flag, entry }) => `${flag} ${printedWord(entry)}`),
     ...pages.map((entry) => `--web-fetch ${printedWord(entry)}`),
@@ -62,8 +63,8 @@ export function withinToday<Start extends RunStarted>(
   return {
     ...start,
     price: mainPrice(settings.price, start) ?? start.price,
-    fallback: start.fallback && withPrice(start.fallback, fallbackOf(settings)),
-    review: withPriceOfToday(start.review, settings),
+    fallback: withPrice(start.fallback, fallbackOf(settings)),
+    review: start.review && { ...start.review, by: withPrice(start.review.by, reviewerOf(settings)) },
     modelSettings: given.includes('maxOutputTokens')
       ? { ...modelSettings, maxOutputTokens: settings.maxOutputTokens }
       : modelSettings,
@@ -81,44 +82,35 @@ function isReadable(host: string, hosts: readonly string[]): boolean {
   return hosts.includes('*') || (host !== '*' && isCovered(host, hosts));
 }
 
-/** The key of the fallback model was read for the one in the settings. */
-function fallbackFlag({ fallback }: RunStarted, settings: Settings): string[] {
-  const today = fallbackParts(settings);
-  if (fallback === null || (fallback.provider === today?.provider && fallback.model === today.model))
-    return [];
-  return [`--fallback-model ${printedWord(`${fallback.provider}/${fallback.model}`)}`];
+/** The models besides the first one that the journal has, and those of the settings in their place. */
+function othersOf({ fallback, review }: RunStarted, settings: Settings) {
+  const others = [
+    { flag: '--fallback-model', recorded: fallback, today: fallbackOf(settings) },
+    { flag: '--review-model', recorded: review?.by ?? null, today: reviewerOf(settings) },
+  ];
+  return others.flatMap(({ recorded, ...other }) => (recorded === null ? [] : [{ recorded, ...other }]));
 }
 
-function reviewerFlag({ review }: RunStarted, settings: Settings): string[] {
-  const today = reviewerParts(settings);
-  const by = review?.by ?? null;
-  if (by === null || (by.provider === today?.provider && by.model === today.model)) return [];
-  return [`--review-model ${printedWord(`${by.provider}/${by.model}`)}`];
+function isSame(one: FallbackModel, other: FallbackModel | null): boolean {
+  return one.provider === other?.provider && one.model === other.model;
 }
 
-function withPriceOfToday(review: RunStarted['review'], settings: Settings): RunStarted['review'] {
-  const by = review?.by ?? null;
-  return review && { ...review, by: by && withPrice(by, reviewerOf(settings)) };
+function nameOf({ provider, model, price = null }: FallbackModel, withPrice = false): string {
+  return printedWord(`${provider}/${model}${withPrice && price !== null ? `:${priceText(price)}` : ''}`);
 }
 
-function withPrice(recorded: FallbackModel, today: FallbackModel | null): FallbackModel {
-  return { ...recorded, price: today?.price ?? recorded.price };
+function withPrice<Model extends FallbackModel | null>(recorded: Model, today: FallbackModel | null): Model {
+  return recorded && { ...recorded, price: today?.price ?? recorded.price };
 }
 
 /** Custom prices determine when a cost limit is reached. */
 function priceFlags(start: RunStarted, settings: Settings): string[] {
-  const { limits, price, fallback, review } = start;
+  const { limits, price } = start;
   if ((limits.maxCostUsd ?? settings.maxCostUsd) === null) return [];
-  const others = [
-    { recorded: fallback, today: fallbackOf(settings) },
-    { recorded: review?.by ?? null, today: reviewerOf(settings) },
-  ];
   return [
     ...(price === null || mainPrice(settings.price, start) !== null ? [] : [`--price ${priceText(price)}`]),
-    ...others.flatMap(({ recorded, today }) => {
-      if (recorded === null || recorded.price === null || today?.price) return [];
-      const { provider, model } = recorded;
-      return [`--price ${printedWord(`${provider}/${model}:${priceText(recorded.price)}`)}`];
-    }),
+    ...othersOf(start, settings).flatMap(({ recorded, today }) =>
+      recorded.price === null || today?.price ? [] : [`--price ${nameOf(recorded, true)}`],
+    ),
   ];
 }

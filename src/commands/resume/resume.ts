@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { providerNamed } from '../../adapters/providers/registry.ts';
 import { openRunDirectory } from '../../adapters/storage/find-run.ts';
-import { readJournal, stateAfter } from '../../adapters/storage/read-journal.ts';
+import { readJournal } from '../../adapters/storage/read-journal.ts';
 import { readResult } from '../../adapters/storage/read-result.ts';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { lockRun, runIsBusy } from '../../adapters/storage/run-lock.ts';
@@ -12,7 +12,7 @@ import type { SettingKey } from '../../config/schema.ts';
 import { isWithin } from '../../domain/changes/path.ts';
 import { type Problem, problem } from '../../domain/errors/problem.ts';
 import { flagsToContinue, resumeCommand, whyStillStopped } from '../../domain/journal/continuation.ts';
-import type { RunEvents, SupersededEnd } from '../../domain/run/events.ts';
+import type { SupersededEnd } from '../../domain/run/events.ts';
 import { advance } from '../../domain/run/fold/advance.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
@@ -20,8 +20,8 @@ import { oneLine } from '../../domain/text/terminal.ts';
 import { openRun } from '../../engine/open-run.ts';
 import {
   earlierPartOf,
-  limitsAtEnd,
   type RecordedRun,
+  recordedRun,
   resumption,
 } from '../../engine/resumed/recorded-run.ts';
 import { resumedRun } from '../../engine/resumed/spec.ts';
@@ -99,18 +99,10 @@ async function readRecorded(
     return refused('ERR_NOT_RESUMABLE', attemptsAlone(directory));
   if (read.status === 'failed')
     return refused('ERR_JOURNAL_UNREADABLE', `${read.message} Start a new run with patchsmith run.`);
-  const [recordedStart, ...rest] = read.events;
-  const limits = limitsAtEnd(read.events);
   const earlier = readResult(directory);
-  const start = withinToday({ ...recordedStart, limits }, settings, given);
-  const events: RunEvents = [start, ...rest];
-  const recorded: RecordedRun = {
-    directory,
-    events,
-    state: await stateAfter(events),
-    journalBytes: read.bytes,
-    supersedes: earlier && endOf(earlier),
-  };
+  const recorded = await recordedRun(directory, read, earlier && endOf(earlier), (start) =>
+    withinToday(start, settings, given),
+  );
   return { status: 'ok', recorded, earlier };
 }
 

@@ -86,6 +86,26 @@ export const BaseRevision = z.strictObject({
 });
 export type BaseRevision = z.infer<typeof BaseRevision>;
 
+/** Globs of the settings; a change must be permitted by these and by the plan. */
+export const PathGlobs = z.strictObject({ allow: z.array(z.string()), protect: z.array(z.string()) });
+
+/** What is recorded of a plan. */
+export const PlanRecord = z.strictObject({
+  title: z.string(),
+  sha256: z.string(),
+  source: PlanSource,
+  allow: z.array(z.string()).describe("Globs of the plan and the settings' are both enforced; empty: all"),
+  protect: z.array(z.string()),
+});
+
+/** What is recorded of a file of principles. */
+export const PrinciplesRecord = z.strictObject({
+  path: z.string(),
+  sha256: z.string(),
+  bytes: z.int(),
+  truncated: z.boolean(),
+});
+
 /** The tool settings of a run, recorded so that tools behave the same in a replay. */
 const ToolSettings = z.strictObject({
   maxOutputChars: z.int().positive(),
@@ -130,20 +150,11 @@ const RunStarted = z.strictObject({
   /** The folder in which commands start and file tools look, relative to the root; empty for the root. */
   workingDirectory: z.string(),
   base: BaseRevision,
-  plan: z.strictObject({
-    title: z.string(),
-    sha256: z.string(),
-    source: PlanSource,
-    allow: z.array(z.string()),
-    protect: z.array(z.string()),
-  }),
+  plan: PlanRecord,
   /** The pull request that the run continues. */
   followUp: FollowUp.nullable(),
-  /** The settings' globs; a change must be permitted by these and by the plan. */
-  paths: z.strictObject({ allow: z.array(z.string()), protect: z.array(z.string()) }),
-  principles: z.array(
-    z.strictObject({ path: z.string(), sha256: z.string(), bytes: z.int(), truncated: z.boolean() }),
-  ),
+  paths: PathGlobs,
+  principles: z.array(PrinciplesRecord),
   /** What the plan's setup commands did, before the model was asked. */
   setup: z.array(CommandReport),
   /** Changes made by them, and by verify commands that ran before the work; they stay out of the patch. */

@@ -15,11 +15,18 @@ import { Denial, MAX_DENIALS } from '../review/denied.ts';
 import { NetworkUse } from '../review/egress.ts';
 import { Flag } from '../review/flag.ts';
 import { FoundSecret } from '../secrets/secret-scan.ts';
-import { CommandReport, SandboxLevel, SupersededEnd, VerifyRound } from './events.ts';
+import {
+  CommandReport,
+  PathGlobs,
+  PlanRecord,
+  PrinciplesRecord,
+  SandboxLevel,
+  SupersededEnd,
+  VerifyRound,
+} from './events.ts';
 import { OutcomeName } from './exit-code.ts';
 import { EnforcedLimits } from './limits.ts';
 import { VERIFY_PLACES } from './model-settings.ts';
-import { PlanSource } from './plan.ts';
 
 /** Whether the tests in a patch show that it works: they fail without the rest of it, and pass with it. */
 export const TestProof = z.strictObject({
@@ -33,6 +40,15 @@ export const TestProof = z.strictObject({
   reports: z.array(CommandReport).describe('The verify commands on the base with only these files'),
 });
 export type TestProof = z.infer<typeof TestProof>;
+
+/** A patch in the run directory. */
+const PatchFile = z.strictObject({ path: z.string(), sha256: z.string(), bytes: z.int() });
+
+/** A path, and who changed it. */
+const ChangedPath = z.strictObject({
+  path: z.string(),
+  by: z.enum(['tool', 'setup', 'verify', 'outside']),
+});
 
 /** `result.json`, version 1. The published JSON schema is generated from this object. */
 export const RunResult = z.strictObject({
@@ -56,27 +72,12 @@ export const RunResult = z.strictObject({
     .describe('Earlier ends of this run, before it was resumed, oldest first'),
   summary: z.string().describe("The model's own summary of its work; not evidence"),
   answer: z.json().describe("The model's answer, which fits the schema of --output-schema; null without one"),
-  plan: z
-    .strictObject({
-      title: z.string(),
-      sha256: z.string(),
-      source: PlanSource,
-      allow: z
-        .array(z.string())
-        .describe("Globs of the plan and the settings' are both enforced; empty: all"),
-      protect: z.array(z.string()),
-    })
-    .nullable(),
+  plan: PlanRecord.nullable(),
   followUp: FollowUp.nullable().describe(
     'The pull request that the run continues; null when it starts a new one',
   ),
-  paths: z
-    .strictObject({ allow: z.array(z.string()), protect: z.array(z.string()) })
-    .nullable()
-    .describe("The settings' globs; null before the run has started"),
-  principles: z.array(
-    z.strictObject({ path: z.string(), sha256: z.string(), bytes: z.int(), truncated: z.boolean() }),
-  ),
+  paths: PathGlobs.nullable().describe("The settings' globs; null before the run has started"),
+  principles: z.array(PrinciplesRecord),
   provider: z.string().nullable(),
   model: z.string().nullable(),
   root: z.string().nullable().describe('The checkout, on the machine of the run; null where none was found'),
@@ -99,16 +100,10 @@ export const RunResult = z.strictObject({
     ),
   baseDirty: z.boolean().nullable().describe('The work tree differed from baseSha when the run started'),
   treeSha: z.string().nullable().describe('Tree that results from applying the patch to baseTree'),
-  patch: z
-    .strictObject({ path: z.string(), sha256: z.string(), bytes: z.int() })
-    .nullable()
-    .describe('null when no patch could be proven, or when it is withheld'),
-  uncommittedPatch: z
-    .strictObject({ path: z.string(), sha256: z.string(), bytes: z.int() })
-    .nullable()
-    .describe(
-      'The uncommitted work that the run started with, as a patch of baseSha: `patch` applies after it. null where baseDirty is false, and where there is no patch',
-    ),
+  patch: PatchFile.nullable().describe('null when no patch could be proven, or when it is withheld'),
+  uncommittedPatch: PatchFile.nullable().describe(
+    'The uncommitted work that the run started with, as a patch of baseSha: `patch` applies after it. null where baseDirty is false, and where there is no patch',
+  ),
   changedFiles: z.array(ChangedFile),
   provenance: Provenance.nullable().describe('Which changes made the patch; null when there is no patch'),
   flags: z.array(Flag).describe('Changes of the patch that deserve a second look'),
@@ -118,12 +113,12 @@ export const RunResult = z.strictObject({
       'What looks like a secret in lines that the patch adds; unless all are accepted, it is withheld',
     ),
   unexplained: z
-    .array(z.strictObject({ path: z.string(), by: z.enum(['tool', 'setup', 'verify', 'outside']) }))
+    .array(ChangedPath)
     .describe(
       'Paths last changed by verify commands or by something outside the run; that is not in the patch',
     ),
   putBack: z
-    .array(z.strictObject({ path: z.string(), by: z.enum(['tool', 'setup', 'verify', 'outside']) }))
+    .array(ChangedPath)
     .describe('Paths that commands changed against allow and protect, and that the runner reverted'),
   denied: z
     .array(Denial)

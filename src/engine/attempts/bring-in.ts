@@ -5,14 +5,13 @@
  */
 
 import { existsSync, renameSync, rmSync } from 'node:fs';
-import { readJournal, stateAfter } from '../../adapters/storage/read-journal.ts';
+import { readJournal } from '../../adapters/storage/read-journal.ts';
 import { runDirectoryAt } from '../../adapters/storage/run-directory.ts';
 import { type Attempts, withAttemptHosts, withAttempts } from '../../domain/attempts/attempts.ts';
-import type { RunEvents } from '../../domain/run/events.ts';
 import { publishFailed, type RunOutcome, type Stopped, stopped } from '../../domain/run/outcome.ts';
 import { continuing } from '../finish/crash.ts';
 import { openRun } from '../open-run.ts';
-import { earlierPartOf, limitsAtEnd, type RecordedRun } from '../resumed/recorded-run.ts';
+import { earlierPartOf, recordedRun } from '../resumed/recorded-run.ts';
 import { resumedRun } from '../resumed/spec.ts';
 import { type OpenFor, runOpened } from '../run.ts';
 import type { Session } from '../session.ts';
@@ -36,7 +35,9 @@ export async function bringIn(
   // If the process dies from here on, the run is resumed.
   session.recordAndSave({ attempts });
   takeOver(path, directory.path);
-  const run = await recordedAttempt(directory);
+  const journal = await readJournal(directory.events);
+  if (journal.status === 'failed') throw new Error(journal.message);
+  const run = await recordedRun(directory, journal);
   const { stop } = run.state;
   const warnings = [...result.warnings, ...best.warnings];
   const earlier = earlierPartOf(run, warnings);
@@ -77,16 +78,6 @@ export async function bringIn(
       limits: { ...earlier.limits, deadlineMs: limits.deadlineMs },
     },
   );
-}
-
-/** The chosen attempt as a run to resume. */
-async function recordedAttempt(directory: AttemptsPlace['directory']): Promise<RecordedRun> {
-  const read = await readJournal(directory.events);
-  if (read.status === 'failed') throw new Error(read.message);
-  const [begun, ...rest] = read.events;
-  const events: RunEvents = [{ ...begun, limits: limitsAtEnd(read.events) }, ...rest];
-  const state = await stateAfter(events);
-  return { directory, events, state, journalBytes: read.bytes, supersedes: null };
 }
 
 /** The result of the attempt, with the current paths of its files. */

@@ -8,7 +8,7 @@ import {
   type ProviderRegistry,
   providerNamed,
 } from '../../adapters/providers/registry.ts';
-import { fallbackParts, reviewerParts } from '../../config/named-provider.ts';
+import { otherModels } from '../../config/named-provider.ts';
 import type { Settings } from '../../config/schema.ts';
 import { isPlainHttp } from '../../config/values/addresses.ts';
 import { absolutePath } from '../../domain/changes/path.ts';
@@ -70,7 +70,7 @@ export function fallbackOf(
   settings: Settings,
   providers: ProviderRegistry = PROVIDERS,
 ): FallbackModel | null {
-  const parts = fallbackParts(settings);
+  const parts = otherModels(settings).fallback;
   if (parts === null) return null;
   const { compactAt } = settings;
   return {
@@ -91,7 +91,7 @@ export function reviewerOf(
   settings: Settings,
   providers: ProviderRegistry = PROVIDERS,
 ): FallbackModel | null {
-  const parts = reviewerParts(settings);
+  const parts = otherModels(settings).reviewer;
   return parts && { ...parts, price: priceOf(parts, settings, providers) };
 }
 

@@ -120,18 +120,9 @@ export function writableMounts({ mounts }: Pick<Settings, 'mounts'>): WritableMo
     .map((asked) => {
       const path = asked.slice(0, -':rw'.length);
       const named = path.slice(0, 1) + withoutTail(path.slice(1), '/');
-      return { asked, places: [...new Set([named, realOrSame(named)])] };
+      // A path that cannot be followed is refused as a mount, later and with its reason.
+      return { asked, places: [...new Set([named, realPath(named) ?? named])] };
     });
-}
-
-/** A path that cannot be followed is refused as a mount, later and with its reason. */
-function realOrSame(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return path;
-    throw error;
-  }
 }
 
 /** Variables that name one. `google-github-actions/auth` writes its file into the checkout. */
@@ -160,6 +151,7 @@ export function whyLoginShown(root: string, { env, cwd }: ProcessPlace): string 
   return null;
 }
 
+/** Null for one that cannot be followed. */
 function realPath(path: string): string | null {
   try {
     return realpathSync(path);

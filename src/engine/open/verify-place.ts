@@ -41,7 +41,7 @@ export function verifyPlaceOf(parts: VerifyPlaceParts): VerifyPlace {
       if (signal.aborted) return { status: 'interrupted' };
       mkdirSync(scratchDir, { recursive: true, mode: 0o700 });
       const folder = mkdtempSync(join(scratchDir, FOLDER));
-      const warn = (warning: Warning) => void warnings.add(warning);
+      const warn: Warn = (code, text) => void warnings.add(warning(code, text));
       const opening =
         kind === 'worktree'
           ? openWorkTree(parts, folder)
@@ -72,8 +72,10 @@ async function openWorkTree(
   };
 }
 
+type Warn = (...warned: Parameters<typeof warning>) => void;
+
 interface CheckoutParts extends Pick<Parameters<typeof makeFreshCheckout>[0], 'folder' | 'net' | 'signal'> {
-  readonly warn: (warning: Warning) => void;
+  readonly warn: Warn;
 }
 
 async function openCheckout(
@@ -87,17 +89,13 @@ async function openCheckout(
   if (made.status === 'failed') return made;
   if (made.submodules.length > 0)
     warn(
-      warning(
-        'WARN_FRESH_CHECKOUT_LACKS',
-        `Submodules are empty folders in the fresh checkout: ${listed(made.submodules, 5)}.`,
-      ),
+      'WARN_FRESH_CHECKOUT_LACKS',
+      `Submodules are empty folders in the fresh checkout: ${listed(made.submodules, 5)}.`,
     );
   if (made.pointers.length > 0)
     warn(
-      warning(
-        'WARN_FRESH_CHECKOUT_LACKS',
-        `LFS files are pointers in the fresh checkout: ${listed(made.pointers, 5)}.`,
-      ),
+      'WARN_FRESH_CHECKOUT_LACKS',
+      `LFS files are pointers in the fresh checkout: ${listed(made.pointers, 5)}.`,
     );
   const sandboxGitDir = { gitDir, objects: checkout.objects, dotGitIsFile: false, nested: [] };
   const contained = await beside({ root, shownAs, sandboxGitDir });
@@ -112,10 +110,8 @@ async function openCheckout(
       const changed = made.changed();
       if (changed.length > 0)
         warn(
-          warning(
-            'WARN_FRESH_CHECKOUT_CHANGED',
-            `Setup or verify commands changed files of the fresh checkout, which is gone: ${listed(changed, 5)}.`,
-          ),
+          'WARN_FRESH_CHECKOUT_CHANGED',
+          `Setup or verify commands changed files of the fresh checkout, which is gone: ${listed(changed, 5)}.`,
         );
       await end(contained, folder);
     },

@@ -1,10 +1,10 @@
 /** A run read back from its directory. */
 
+import { stateAfter } from '../../adapters/storage/read-journal.ts';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import type { ToolCall } from '../../domain/conversation/conversation.ts';
 import type { FoldedEvents } from '../../domain/journal/undo.ts';
 import type { EventPlace, RunEvent, RunEvents, RunResumed, SupersededEnd } from '../../domain/run/events.ts';
-import type { Limits } from '../../domain/run/limits.ts';
 import type { RunState } from '../../domain/run/state.ts';
 import type { EarlierPart } from '../session.ts';
 
@@ -17,10 +17,17 @@ export interface RecordedRun extends FoldedEvents {
   readonly supersedes: SupersededEnd | null;
 }
 
-/** The limits that held when the run stopped. */
-export function limitsAtEnd(events: RunEvents): Limits {
-  const raised = events.findLast((event) => event.type === 'run.resumed' && event.limits !== undefined);
-  return (raised?.type === 'run.resumed' ? raised.limits : undefined) ?? events[0].limits;
+/** The run of a journal. `within` gives the start, with the limits at its end, as it counts from here on. */
+export async function recordedRun(
+  directory: RunDirectory,
+  journal: { readonly events: RunEvents; readonly bytes: number },
+  supersedes: SupersededEnd | null = null,
+  within = (start: RunEvents[0]): RunEvents[0] => start,
+): Promise<RecordedRun> {
+  const [begun, ...rest] = journal.events;
+  const raised = rest.findLast((event) => event.type === 'run.resumed');
+  const events: RunEvents = [within({ ...begun, limits: raised?.limits ?? begun.limits }), ...rest];
+  return { directory, events, state: await stateAfter(events), journalBytes: journal.bytes, supersedes };
 }
 
 /** The event that resumes the run at the time `at`, if nothing is accepted into its base. */
