@@ -1,10 +1,19 @@
-/** Finds out whose a token is, what accounts may do in a repository, and whose code a pull request contains. */
+/** Finds out whose a token is, what accounts may do, whose code a pull request contains, and what issues and comments say. */
 
 import * as z from 'zod';
 import type { HeadCommit } from '../../domain/github/event.ts';
-import { type Account, GitHubUser } from '../../domain/github/untrusted-text.ts';
+import type { CommentReference, IssueReference } from '../../domain/github/reference.ts';
+import {
+  type Account,
+  GitHubComment,
+  GitHubIssue,
+  GitHubUser,
+  textOfComment,
+  textOfIssue,
+  type UntrustedText,
+} from '../../domain/github/untrusted-text.ts';
 import type { GitHub, GitHubAnswer } from '../../ports/github.ts';
-import { GitHubRefused, ownerAndName } from './request.ts';
+import { GitHubRefused, OnGitHub } from './request.ts';
 
 /**
  * `admin`, `write`, `read` or `none`; other roles are mapped to these. `user` is the account that has the login today; null
@@ -15,9 +24,9 @@ export function askPermission(
   repository: string,
   login: string,
 ): Promise<GitHubAnswer<{ permission: string; user: Account | null }>> {
-  return github.ask({
-    route: 'GET /repos/{owner}/{repo}/collaborators/{username}/permission',
-    parameters: { ...ownerAndName(repository), username: login },
+  return new OnGitHub(github, repository).ask({
+    route: 'GET /collaborators/{username}/permission',
+    parameters: { username: login },
     schema: z.object({ permission: z.string(), user: GitHubUser.nullable() }),
   });
 }
@@ -37,9 +46,9 @@ export async function askPullHead(
   repository: string,
   number: number,
 ): Promise<GitHubAnswer<HeadCommit | null>> {
-  const pull = await github.ask({
-    route: 'GET /repos/{owner}/{repo}/pulls/{pull_number}',
-    parameters: { ...ownerAndName(repository), pull_number: number },
+  const pull = await new OnGitHub(github, repository).ask({
+    route: 'GET /pulls/{pull_number}',
+    parameters: { pull_number: number },
     schema: z.object({ head: z.object({ sha: z.string(), repo: z.object({ id: z.int() }).nullable() }) }),
   });
   if (pull.status !== 'ok') return pull;
@@ -66,4 +75,50 @@ export async function ownAccount(github: GitHub): Promise<z.infer<typeof TokenAc
   if (seen.status !== 'ok') return null;
   const { login, databaseId } = seen.data.viewer;
   return { login: login.endsWith('[bot]') ? login : `${login}[bot]`, id: databaseId };
+}
+
+/** Reads the title and body of an issue or pull request. Both are untrusted. */
+export async function fetchIssue(
+  github: GitHub,
+  { repository, number }: IssueReference,
+): Promise<GitHubAnswer<UntrustedText>> {
+  const issue = await new OnGitHub(github, repository).ask({
+    route: 'GET /issues/{issue_number}',
+    parameters: { issue_number: number },
+    schema: GitHubIssue,
+  });
+  return issue.status === 'ok' ? { status: 'ok', data: textOfIssue(repository, issue.data) } : issue;
+}
+
+/** Works for a comment on a pull request too, but not for one on lines of its diff. `on` is what it was posted on. */
+export async function fetchComment(
+  github: GitHub,
+  { repository, id }: CommentReference,
+): Promise<GitHubAnswer<{ comment: UntrustedText; on: UntrustedText }>> {
+  const comment = await new OnGitHub(github, repository).ask({
+    route: 'GET /issues/comments/{comment_id}',
+    parameters: { comment_id: id },
+    schema: GitHubComment,
+  });
+  if (comment.status !== 'ok') return comment;
+  const number = Number(/\/(?:issues|pull)\/(\d+)(?:#|$)/.exec(comment.data.html_url)?.[1] ?? 0);
+  const issue = await fetchIssue(github, { repository, number });
+  if (issue.status !== 'ok') return issue;
+  const { title } = issue.data;
+  const data = { comment: textOfComment({ repository, number, title }, comment.data), on: issue.data };
+  return { status: 'ok', data };
+}
+
+/** The comments on an issue or pull request, oldest first. */
+export async function fetchComments(
+  github: GitHub,
+  { repository, number }: IssueReference,
+): Promise<GitHubAnswer<UntrustedText[]>> {
+  const where = new OnGitHub(github, repository);
+  const listed = await where.answers('/issues/{issue_number}/comments', GitHubComment, {
+    issue_number: number,
+  });
+  if (listed.status !== 'ok') return listed;
+  const on = { repository, number, title: '' };
+  return { status: 'ok', data: listed.data.map((comment) => textOfComment(on, comment)) };
 }

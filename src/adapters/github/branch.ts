@@ -2,9 +2,11 @@
 
 import * as z from 'zod';
 import { type CommitOrigin, originOfCommit } from '../../domain/github/publishing/commit-message.ts';
-import { GitHubObjectId, GitHubRefused, getOrNull, getOrThrow, type OnGitHub } from './request.ts';
+import { GitHubObjectId, GitHubRefused, type OnGitHub } from './request.ts';
 
 const WithId = z.object({ sha: GitHubObjectId });
+/** A ref in GitHub's answers. */
+export const Ref = z.object({ object: WithId });
 const ComparedCommit = z.object({
   sha: GitHubObjectId,
   commit: z.object({
@@ -69,18 +71,13 @@ export async function commitsSince(
 
 /** The commit a branch is at; null if there is no such branch. */
 export async function findHead(where: OnGitHub, branch: string): Promise<string | null> {
-  const route = 'GET /repos/{owner}/{repo}/git/ref/{ref}';
-  const schema = z.object({ object: WithId });
-  const ref = await getOrNull(where, { route, parameters: { ref: `heads/${branch}` }, schema });
-  return ref?.object.sha ?? null;
+  return (await where.find('/git/ref/{ref}', Ref, { ref: `heads/${branch}` }))?.object.sha ?? null;
 }
 
 /** Deletes a ref, such as `refs/heads/main`; one that is gone already is fine. */
 export async function deleteRef(where: OnGitHub, name: string): Promise<void> {
-  const route = 'DELETE /repos/{owner}/{repo}/git/refs/{ref}';
-  const parameters = { ref: name.replace('refs/', '') };
   try {
-    await getOrNull(where, { route, parameters });
+    await where.remove('/git/refs/{ref}', { ref: name.replace('refs/', '') });
   } catch (error) {
     const isGone = error instanceof GitHubRefused && /does not exist/i.test(error.refusal.message);
     if (!isGone) throw error;
@@ -93,12 +90,9 @@ export async function mergeBaseOf(base: OnGitHub, one: string, other: string): P
 }
 
 function compare(base: OnGitHub, from: string, to: string): Promise<z.infer<typeof BranchComparison>> {
-  return getOrThrow(base, {
-    route: 'GET /repos/{owner}/{repo}/compare/{basehead}',
-    // Forks share their commits; OWNER:BRANCH could not distinguish two repositories of one owner.
-    parameters: { basehead: `${from}...${to}`, per_page: MAX_COMMITS },
-    schema: BranchComparison,
-  });
+  // Forks share their commits; OWNER:BRANCH could not distinguish two repositories of one owner.
+  const basehead = `${from}...${to}`;
+  return base.get('/compare/{basehead}', BranchComparison, { basehead, per_page: MAX_COMMITS });
 }
 
 /**

@@ -1,7 +1,7 @@
 /** A check run of a commit with annotations: the same findings are published once, others make a new run. */
 
 import * as z from 'zod';
-import { getOrThrow, type OnGitHub, paginate } from './request.ts';
+import type { OnGitHub } from './request.ts';
 
 /** What the check run should say. */
 export interface CheckWanted {
@@ -32,11 +32,8 @@ export async function putCheckRun(
   wanted: CheckWanted,
 ): Promise<{ url: string; operation: 'created' | 'updated' | 'none' }> {
   const { name, sha, title, summary, annotations, digest } = wanted;
-  const all = await paginate(where, {
-    route: 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs',
-    parameters: { ref: sha, check_name: name, filter: 'all' },
-    entry: CheckRun,
-  });
+  const ofName = { ref: sha, check_name: name, filter: 'all' };
+  const all = await where.list('/commits/{ref}/check-runs', CheckRun, ofName);
   // GitHub shows the newest.
   const newest = all.toSorted((a, b) => b.id - a.id)[0];
   const there = newest?.external_id === digest ? newest : undefined;
@@ -47,20 +44,22 @@ export async function putCheckRun(
   });
   const run =
     there ??
-    (await getOrThrow(where, {
-      route: 'POST /repos/{owner}/{repo}/check-runs',
-      parameters: { name, head_sha: sha, external_id: digest, ...page(0) },
-      schema: CheckRun,
-      planned: { id: 0, status: 'completed', output: { annotations_count: annotations.length } },
-    }));
+    (await where.write(
+      'POST /check-runs',
+      { name, head_sha: sha, external_id: digest, ...page(0) },
+      {
+        schema: CheckRun,
+        planned: { id: 0, status: 'completed', output: { annotations_count: annotations.length } },
+      },
+    ));
   const url = run.html_url ?? '';
   if (there?.status === 'completed') return { url, operation: 'none' };
   for (let from = run.output.annotations_count; from < annotations.length; from += PAGE)
-    await getOrThrow(where, {
-      route: 'PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}',
-      parameters: { check_run_id: run.id, ...page(from) },
-      // Annotations are added to those that are there.
-      isRepeatable: false,
-    });
+    // Annotations are added to those that are there.
+    await where.write(
+      'PATCH /check-runs/{check_run_id}',
+      { check_run_id: run.id, ...page(from) },
+      { isRepeatable: false },
+    );
   return { url, operation: there === undefined ? 'created' : 'updated' };
 }

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { type RunCost, withCosts } from '../../domain/github/publishing/costs.ts';
 import type { GitHub } from '../../ports/github.ts';
 import { ownAccount } from './access.ts';
-import { GitHubRefused, getOrNull, getOrThrow, type OnGitHub, paginate } from './request.ts';
+import { findOrMake, type OnGitHub } from './request.ts';
 
 const Comment = z.object({
   id: z.int(),
@@ -43,18 +43,23 @@ export async function putComment(where: OnGitHub, given: StickyComment): Promise
   const { marker, spent = null } = given;
   const comment = { ...given, body: withCosts(given.body, { before: oldest?.body ?? '', marker, spent }) };
   if (oldest) return updated(where, oldest, comment);
-  const made = await create(where, comment, isOurs);
+  // If it is unknown whether the comment was created, this is checked before retrying.
+  const { thing: made } = await findOrMake(
+    () =>
+      where.write(
+        'POST /issues/{issue_number}/comments',
+        { issue_number: comment.issue, body: comment.body },
+        { schema: Comment, planned: { id: 0, html_url: '', body: comment.body, user: null } },
+      ),
+    async () => (await listOurs(where, comment, isOurs))[0] ?? null,
+  );
   // Another publication may have done the same at the same time.
   const account = made.user?.login;
   const [first, ...more] = (await listOurs(where, comment, isOurs)).filter(
     ({ user }) => account !== undefined && user?.login === account,
   );
   // The other publication may have removed them already.
-  for (const { id } of more)
-    await getOrNull(where, {
-      route: 'DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}',
-      parameters: { comment_id: id },
-    });
+  for (const { id } of more) await where.remove('/issues/comments/{comment_id}', { comment_id: id });
   if (first === undefined || first.id === made.id) return { url: made.html_url, operation: 'created' };
   return { ...(await updated(where, first, comment)), operation: 'updated' };
 }
@@ -65,22 +70,14 @@ export async function putIssue(
   { title, marker, body }: { readonly title: string } & Omit<StickyComment, 'issue'>,
 ): Promise<CommentMade> {
   const isOurs = await ownTexts(where.github, marker);
-  const open = await paginate(where, {
-    route: 'GET /repos/{owner}/{repo}/issues',
-    parameters: { state: 'open' },
-    entry: Comment.extend({ number: z.int(), pull_request: z.unknown().optional() }),
-  });
+  const entry = Comment.extend({ number: z.int(), pull_request: z.unknown().optional() });
+  const open = await where.list('/issues', entry, { state: 'open' });
   const there = open.filter((one) => one.pull_request === undefined).find(isOurs);
-  const { html_url: url } = await getOrThrow(where, {
-    ...(there === undefined
-      ? { route: 'POST /repos/{owner}/{repo}/issues', parameters: { title, body } }
-      : {
-          route: 'PATCH /repos/{owner}/{repo}/issues/{issue_number}',
-          parameters: { issue_number: there.number, body },
-        }),
-    schema: z.object({ html_url: z.string() }),
-    planned: { html_url: there?.html_url ?? '' },
-  });
+  const more = { schema: z.object({ html_url: z.string() }), planned: { html_url: there?.html_url ?? '' } };
+  const { html_url: url } =
+    there === undefined
+      ? await where.write('POST /issues', { title, body }, more)
+      : await where.write('PATCH /issues/{issue_number}', { issue_number: there.number, body }, more);
   return { url, operation: there === undefined ? 'created' : 'updated' };
 }
 
@@ -100,48 +97,15 @@ async function listOurs(
   { issue }: Pick<StickyComment, 'issue'>,
   isOurs: (comment: Comment) => boolean,
 ): Promise<Comment[]> {
-  const all = await paginate(where, {
-    route: 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments',
-    parameters: { issue_number: issue },
-    entry: Comment,
-  });
+  const all = await where.list('/issues/{issue_number}/comments', Comment, { issue_number: issue });
   return all.filter(isOurs).sort((a, b) => a.id - b.id);
-}
-
-/** If it is unknown whether the comment was created, this is checked before retrying. */
-async function create(
-  where: OnGitHub,
-  comment: StickyComment,
-  isOurs: (comment: Comment) => boolean,
-): Promise<Comment> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await getOrThrow(where, {
-        route: 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments',
-        parameters: { issue_number: comment.issue, body: comment.body },
-        schema: Comment,
-        planned: { id: 0, html_url: '', body: comment.body, user: null },
-      });
-    } catch (error) {
-      if (!(error instanceof GitHubRefused)) throw error;
-      const { status } = error.refusal;
-      if ((status !== null && status < 500) || tries === 3) throw error;
-      const [made] = await listOurs(where, comment, isOurs);
-      if (made) return made;
-    }
-  }
 }
 
 async function updated(where: OnGitHub, old: Comment, { body }: StickyComment): Promise<CommentMade> {
   // GitHub returns texts with the line endings of web forms.
   if (old.body?.replaceAll('\r\n', '\n') === body) return { url: old.html_url, operation: 'none' };
-  const { html_url } = await getOrThrow(where, {
-    route: 'PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}',
-    parameters: { comment_id: old.id, body },
-    schema: Comment,
-    planned: old,
-  });
-  return { url: html_url, operation: 'updated' };
+  await where.write('PATCH /issues/comments/{comment_id}', { comment_id: old.id, body });
+  return { url: old.html_url, operation: 'updated' };
 }
 
 /** How far the work has come. */
@@ -155,33 +119,28 @@ export interface StateLabel {
 
 /**
  * Sets `NAME:<state>` and takes away the trigger and the labels of other states, so that setting the trigger starts a run
- * again. Throws refusals as `getOrThrow` does.
+ * again. Throws `GitHubRefused`.
  */
 export async function setStateLabel(
   where: OnGitHub,
   { issue, trigger }: StateLabel,
   state: WorkState,
 ): Promise<void> {
-  const labels = await paginate(where, {
-    route: 'GET /repos/{owner}/{repo}/issues/{issue_number}/labels',
-    parameters: { issue_number: issue },
-    entry: z.object({ name: z.string() }),
-  });
+  const entry = z.object({ name: z.string() });
+  const labels = await where.list('/issues/{issue_number}/labels', entry, { issue_number: issue });
   const isSame = (a: string, b: string) => a.toLowerCase() === b.toLowerCase();
   const wanted = `${trigger}:${state}`;
   // Set first, so that there is a state at any time.
-  if (!labels.some(({ name }) => isSame(name, wanted)))
-    await getOrThrow(where, {
-      route: 'POST /repos/{owner}/{repo}/issues/{issue_number}/labels',
-      parameters: { issue_number: issue, labels: [wanted] },
-      isRepeatable: true,
-    });
+  if (!labels.some(({ name }) => isSame(name, wanted))) await addLabels(where, issue, [wanted]);
   const others = [trigger, `${trigger}:running`, `${trigger}:done`, `${trigger}:failed`];
   for (const { name } of labels)
     if (others.some((other) => isSame(name, other)) && !isSame(name, wanted))
       // People may have taken it away in the meantime.
-      await getOrNull(where, {
-        route: 'DELETE /repos/{owner}/{repo}/issues/{issue_number}/labels/{name}',
-        parameters: { issue_number: issue, name },
-      });
+      await where.remove('/issues/{issue_number}/labels/{name}', { issue_number: issue, name });
+}
+
+/** Adds labels to an issue or a pull request. */
+export async function addLabels(where: OnGitHub, issue: number, labels: readonly string[]): Promise<void> {
+  const route = 'POST /issues/{issue_number}/labels';
+  await where.write(route, { issue_number: issue, labels }, { isRepeatable: true });
 }

@@ -2,8 +2,9 @@
 
 import * as z from 'zod';
 import type { GitHubRefusal } from '../../ports/github.ts';
+import { addLabels } from './issues.ts';
 import { Login, type PullRequest } from './pull-requests.ts';
-import { GitHubRefused, getOrNull, getOrThrow, type OnGitHub, paginate } from './request.ts';
+import { dataOf, GitHubRefused, type OnGitHub } from './request.ts';
 
 /** What to set on a pull request besides its text. */
 export interface PullRequestMetadata {
@@ -23,7 +24,7 @@ export async function setMetadata(
   wanted: PullRequestMetadata,
 ): Promise<(GitHubRefusal | string)[]> {
   const problems: (GitHubRefusal | string)[] = [];
-  for (const step of [addLabels, addAssignees, setMilestone, askForReviews]) {
+  for (const step of [setLabels, addAssignees, setMilestone, askForReviews]) {
     try {
       const problem = await step(where, pull, wanted);
       if (problem !== null) problems.push(problem);
@@ -41,30 +42,27 @@ type MetadataStep = (
   wanted: PullRequestMetadata,
 ) => Promise<string | null>;
 
-const addLabels: MetadataStep = async (where, pull, { labels }) => {
+const setLabels: MetadataStep = async (where, pull, { labels }) => {
   const missing = without(
     labels,
     pull.labels.map(({ name }) => name),
   );
-  if (missing.length === 0) return null;
-  await getOrThrow(where, {
-    route: 'POST /repos/{owner}/{repo}/issues/{issue_number}/labels',
-    parameters: { issue_number: pull.number, labels: missing },
-    isRepeatable: true,
-  });
+  if (missing.length > 0) await addLabels(where, pull.number, missing);
   return null;
 };
 
 const addAssignees: MetadataStep = async (where, pull, { assignees }) => {
   const missing = without(assignees, loginsOf(pull.assignees));
   if (missing.length === 0) return null;
-  const { assignees: now } = await getOrThrow(where, {
-    route: 'POST /repos/{owner}/{repo}/issues/{issue_number}/assignees',
-    parameters: { issue_number: pull.number, assignees: missing },
-    schema: z.object({ assignees: z.array(Login).nullish() }),
-    isRepeatable: true,
-    planned: { assignees: missing.map((login) => ({ login })) },
-  });
+  const { assignees: now } = await where.write(
+    'POST /issues/{issue_number}/assignees',
+    { issue_number: pull.number, assignees: missing },
+    {
+      schema: z.object({ assignees: z.array(Login).nullish() }),
+      isRepeatable: true,
+      planned: { assignees: missing.map((login) => ({ login })) },
+    },
+  );
   // GitHub does not report the ones it leaves out.
   const left = without(missing, loginsOf(now));
   return left.length > 0 ? `GitHub did not assign it to ${left.join(', ')}` : null;
@@ -75,10 +73,7 @@ const setMilestone: MetadataStep = async (where, pull, { milestone }) => {
   const number = await milestoneNumber(where, milestone);
   if (number === null) return `there is no milestone ${JSON.stringify(milestone)}`;
   if (pull.milestone?.number === number) return null;
-  await getOrThrow(where, {
-    route: 'PATCH /repos/{owner}/{repo}/issues/{issue_number}',
-    parameters: { issue_number: pull.number, milestone: number },
-  });
+  await where.write('PATCH /issues/{issue_number}', { issue_number: pull.number, milestone: number });
   return null;
 };
 
@@ -88,10 +83,8 @@ const askForReviews: MetadataStep = async (where, pull, { reviewers, teamReviewe
   const reviews =
     pull.number === 0
       ? []
-      : await paginate(where, {
-          route: 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews',
-          parameters: { pull_number: pull.number },
-          entry: z.object({ user: Login.nullable() }),
+      : await where.list('/pulls/{pull_number}/reviews', z.object({ user: Login.nullable() }), {
+          pull_number: pull.number,
         });
   const known = [
     ...loginsOf(pull.requested_reviewers),
@@ -110,13 +103,13 @@ const askForReviews: MetadataStep = async (where, pull, { reviewers, teamReviewe
   let why = '';
   // Of several in one request GitHub asks none if it cannot ask one of them.
   for (const { name, asked } of wanted) {
-    const answer = await where.github.ask({
-      route: 'POST /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers',
-      parameters: { owner: where.owner, repo: where.repo, pull_number: pull.number, ...asked },
+    const answer = await where.ask({
+      route: 'POST /pulls/{pull_number}/requested_reviewers',
+      parameters: { pull_number: pull.number, ...asked },
       isRepeatable: true,
     });
     if (answer.status === 'ok') continue;
-    if (wanted.length === 1 || answer.refusal.status !== 422) throw new GitHubRefused(answer.refusal);
+    if (wanted.length === 1 || answer.refusal.status !== 422) dataOf(answer);
     left.push(name);
     why = answer.refusal.message.replace(/ - https?:\/\/\S+$/, '');
   }
@@ -128,18 +121,11 @@ const Milestone = z.object({ number: z.int(), title: z.string() });
 /** A number is taken as a milestone's number first, and as a title if there is no such milestone. */
 async function milestoneNumber(where: OnGitHub, named: string): Promise<number | null> {
   if (/^\d{1,9}$/.test(named)) {
-    const found = await getOrNull(where, {
-      route: 'GET /repos/{owner}/{repo}/milestones/{milestone_number}',
-      parameters: { milestone_number: Number(named) },
-      schema: Milestone,
-    });
+    const path = '/milestones/{milestone_number}';
+    const found = await where.find(path, Milestone, { milestone_number: Number(named) });
     if (found) return found.number;
   }
-  const all = await paginate(where, {
-    route: 'GET /repos/{owner}/{repo}/milestones',
-    parameters: { state: 'all' },
-    entry: Milestone,
-  });
+  const all = await where.list('/milestones', Milestone, { state: 'all' });
   return all.find(({ title }) => title === named)?.number ?? null;
 }
 

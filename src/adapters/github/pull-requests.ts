@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import type { TitledText } from '../../domain/github/publishing/own-part.ts';
-import { GitHubObjectId, GitHubRefused, getOrThrow, type OnGitHub, paginate } from './request.ts';
+import { findOrMake, GitHubObjectId, GitHubRefused, type OnGitHub } from './request.ts';
 
 /** An account in GitHub's answers. */
 export const Login = z.object({ login: z.string() });
@@ -57,7 +57,7 @@ export async function findPullRequest(
   return ours.find((pull) => pull.base.ref === wanted.base) ?? ours[0] ?? null;
 }
 
-/** Those from a branch, into whatever base. Throws refusals as `getOrThrow` does. */
+/** Those from a branch, into whatever base. */
 export async function findPulls(
   where: OnGitHub,
   { branch, headOwner, headRepo }: Pick<NewPullRequest, 'branch' | 'headOwner' | 'headRepo'>,
@@ -68,51 +68,32 @@ export async function findPulls(
   const isSecond =
     headOwner.toLowerCase() === where.owner.toLowerCase() &&
     repository !== `${where.owner}/${where.repo}`.toLowerCase();
-  const listed = await paginate(where, {
-    route: 'GET /repos/{owner}/{repo}/pulls',
-    parameters: { state, ...(isSecond ? {} : { head: `${headOwner}:${branch}` }) },
-    entry: PullRequest,
-  });
+  const from = isSecond ? {} : { head: `${headOwner}:${branch}` };
+  const listed = await where.list('/pulls', PullRequest, { state, ...from });
   return listed.filter(
     ({ head }) => head.ref === branch && head.repo?.full_name.toLowerCase() === repository,
   );
 }
 
-/** Opens it; if another one is opened at the same moment, or an answer is lost, returns the one that exists. */
-export async function openPullRequest(
+/** Opens it; if another one is opened at the same moment, or an answer is lost, gives the one that exists. */
+export function openPullRequest(
   where: OnGitHub,
   wanted: NewPullRequest,
-): Promise<{ pull: PullRequest; isNew: boolean }> {
+): Promise<{ thing: PullRequest; isNew: boolean }> {
   const { title, body, base, branch, headOwner, headRepo, draft } = wanted;
   const isFork = headOwner !== where.owner || headRepo !== where.repo;
-  const request = {
-    route: 'POST /repos/{owner}/{repo}/pulls',
-    parameters: {
-      title,
-      body,
-      base,
-      head: isFork ? `${headOwner}:${branch}` : branch,
-      // Forks in the same organisation are distinguished by name.
-      ...(isFork && headOwner === where.owner ? { head_repo: headRepo } : {}),
-      draft,
-      ...(isFork && !wanted.maintainerCanModify ? { maintainer_can_modify: false } : {}),
-    },
-    schema: PullRequest,
-    planned: planned(wanted),
+  const parameters = {
+    ...{ title, body, base, draft },
+    head: isFork ? `${headOwner}:${branch}` : branch,
+    // Forks in the same organisation are distinguished by name.
+    ...(isFork && headOwner === where.owner ? { head_repo: headRepo } : {}),
+    ...(isFork && !wanted.maintainerCanModify ? { maintainer_can_modify: false } : {}),
   };
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return { pull: await getOrThrow(where, request), isNew: true };
-    } catch (error) {
-      if (!(error instanceof GitHubRefused)) throw error;
-      const { status } = error.refusal;
-      const isOutage = status === null || status >= 500;
-      if (!isOutage && status !== 422) throw error;
-      const there = await findPullRequest(where, wanted);
-      if (there !== null) return { pull: there, isNew: isOutage };
-      if (!isOutage || tries === 3) throw error;
-    }
-  }
+  return findOrMake(
+    () => where.write('POST /pulls', parameters, { schema: PullRequest, planned: planned(wanted) }),
+    () => findPullRequest(where, wanted),
+    ({ status }) => status === 422,
+  );
 }
 
 function planned({ title, body, draft, base, branch }: NewPullRequest): PullRequest {
@@ -133,21 +114,14 @@ function planned({ title, body, draft, base, branch }: NewPullRequest): PullRequ
   };
 }
 
-/** Gives a pull request a new title and body. Throws refusals as `getOrThrow` does. */
+/** Gives a pull request a new title and body, or another state. */
 export async function updatePullRequest(
   where: OnGitHub,
   pull: Pick<PullRequest, 'number'>,
-  { title, body }: TitledText,
+  update: Partial<TitledText & { state: 'open' | 'closed' }>,
 ): Promise<void> {
-  await getOrThrow(where, {
-    route: 'PATCH /repos/{owner}/{repo}/pulls/{pull_number}',
-    parameters: { pull_number: pull.number, title, body },
-  });
+  await where.write('PATCH /pulls/{pull_number}', { pull_number: pull.number, ...update });
 }
-
-const CONVERTED = z.object({
-  convertPullRequestToDraft: z.object({ pullRequest: z.object({ isDraft: z.boolean() }) }),
-});
 
 /** Null once it is a draft again, which also needs `contents: write`; otherwise the reason. */
 export async function turnIntoDraft(
@@ -158,8 +132,8 @@ export async function turnIntoDraft(
     query:
       'mutation ($id: ID!) { convertPullRequestToDraft(input: { pullRequestId: $id }) { pullRequest { isDraft } } }',
     variables: { id: node_id },
-    schema: CONVERTED,
-    planned: { convertPullRequestToDraft: { pullRequest: { isDraft: true } } },
+    schema: z.unknown(),
+    planned: {},
   });
   return turned.status === 'ok' ? null : turned.refusal.message;
 }
@@ -180,34 +154,18 @@ export async function findUnmerged(
   const closed = (await findPulls(where, wanted, 'closed')).filter(({ base }) => base.ref === wanted.base);
   const [newest] = closed.sort((a, b) => b.number - a.number);
   if (newest === undefined || newest.merged_at != null || !newest.body?.includes(marker)) return null;
-  const { closed_by } = await getOrThrow(where, {
-    route: 'GET /repos/{owner}/{repo}/issues/{issue_number}',
-    parameters: { issue_number: newest.number },
-    schema: z.object({ closed_by: Login.nullish() }),
-  });
+  const schema = z.object({ closed_by: Login.nullish() });
+  const { closed_by } = await where.get('/issues/{issue_number}', schema, { issue_number: newest.number });
   return { pull: newest, by: closed_by?.login ?? null };
 }
 
-/** Closes it without merging. Throws refusals as `getOrThrow` does. */
-export async function closePullRequest(where: OnGitHub, pull: PullRequest): Promise<void> {
-  await setState(where, pull, 'closed');
-}
-
-/** The pull request, open again; null if GitHub does not permit it, as after its branch was recreated. */
-export async function reopenPullRequest(where: OnGitHub, pull: PullRequest): Promise<PullRequest | null> {
+/** Whether it is open again: GitHub does not permit it after its branch was recreated. */
+export async function reopenPullRequest(where: OnGitHub, pull: PullRequest): Promise<boolean> {
   try {
-    return await setState(where, pull, 'open');
+    await updatePullRequest(where, pull, { state: 'open' });
+    return true;
   } catch (error) {
-    if (error instanceof GitHubRefused && error.refusal.status === 422) return null;
+    if (error instanceof GitHubRefused && error.refusal.status === 422) return false;
     throw error;
   }
-}
-
-function setState(where: OnGitHub, pull: PullRequest, state: 'open' | 'closed'): Promise<PullRequest> {
-  return getOrThrow(where, {
-    route: 'PATCH /repos/{owner}/{repo}/pulls/{pull_number}',
-    parameters: { pull_number: pull.number, state },
-    schema: PullRequest,
-    planned: pull,
-  });
 }

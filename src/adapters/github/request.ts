@@ -1,20 +1,7 @@
-/** Repositories on GitHub, requests whose refusal ends the current work, paginated lists, and dry runs. */
+/** Repositories on GitHub: reads and writes whose refusal ends the current work, and dry runs. */
 
 import * as z from 'zod';
-import type { GitHub, GitHubAnswer, GitHubList, GitHubRefusal, GitHubRequest } from '../../ports/github.ts';
-
-/** A repository together with the means to query it. */
-export interface OnGitHub {
-  readonly github: GitHub;
-  readonly owner: string;
-  readonly repo: string;
-}
-
-/** `repository` is OWNER/NAME. */
-export function ownerAndName(repository: string): { owner: string; repo: string } {
-  const [owner = '', repo = ''] = repository.split('/');
-  return { owner, repo };
-}
+import type { GitHub, GitHubAnswer, GitHubRefusal, GitHubRequest } from '../../ports/github.ts';
 
 /** The id of a git object on GitHub, which only supports SHA-1. */
 export const GitHubObjectId = z.string().regex(/^[0-9a-f]{40}$/);
@@ -27,35 +14,112 @@ export class GitHubRefused extends Error {
     super(`${refusal.route}: ${refusal.message}`);
     this.refusal = refusal;
   }
+
+  /** Whether it is unknown if the request was carried out. */
+  get isOutage(): boolean {
+    return this.refusal.status === null || this.refusal.status >= 500;
+  }
 }
 
-/** The answer. Throws `GitHubRefused` if the object does not exist. */
-export async function getOrThrow<T>(
-  { github, owner, repo }: OnGitHub,
-  request: GitHubRequest<T>,
-): Promise<T> {
-  return dataOf(await github.ask({ ...request, parameters: { owner, repo, ...request.parameters } }));
+/** Fills the braces of a path; the rest becomes the query of a GET, otherwise the body. */
+type Parameters = Readonly<Record<string, unknown>>;
+
+/**
+ * A repository together with the means to ask about it. Paths such as `/pulls` begin below it. Everything throws `GitHubRefused`
+ * unless it says otherwise.
+ */
+export class OnGitHub {
+  readonly github: GitHub;
+  readonly owner: string;
+  readonly repo: string;
+
+  /** `repository` is OWNER/NAME. */
+  constructor(github: GitHub, repository: string) {
+    const [owner = '', repo = ''] = repository.split('/');
+    this.github = github;
+    this.owner = owner;
+    this.repo = repo;
+  }
+
+  /** What is there. */
+  async get<T>(path: string, schema: z.ZodType<T>, parameters: Parameters = {}): Promise<T> {
+    return dataOf(await this.ask({ route: `GET ${path}`, schema, parameters }));
+  }
+
+  /** The same; null if there is no such thing, or not any more. */
+  async find<T>(path: string, schema: z.ZodType<T>, parameters: Parameters = {}): Promise<T | null> {
+    return orNull(await this.ask({ route: `GET ${path}`, schema, parameters }));
+  }
+
+  /** All entries of a list. More than 10,000 are refused. */
+  async list<T>(path: string, entry: z.ZodType<T>, parameters: Parameters = {}): Promise<T[]> {
+    return dataOf(await this.answers(path, entry, parameters));
+  }
+
+  /** The same, with a refusal as a value. */
+  answers<T>(path: string, entry: z.ZodType<T>, parameters: Parameters = {}): Promise<GitHubAnswer<T[]>> {
+    const { owner, repo } = this;
+    const route = `GET /repos/{owner}/{repo}${path}`;
+    return this.github.list({ route, parameters: { owner, repo, ...parameters }, entry });
+  }
+
+  /** The answer to `POST /pulls` and the like. */
+  async write<T>(
+    route: string,
+    parameters: Parameters,
+    more: Pick<GitHubRequest<T>, 'schema' | 'planned' | 'isRepeatable'> = {},
+  ): Promise<T> {
+    return dataOf(await this.ask({ route, parameters, ...more }));
+  }
+
+  /** Does nothing if it is gone already. */
+  async remove(path: string, parameters: Parameters): Promise<void> {
+    orNull(await this.ask({ route: `DELETE ${path}`, parameters }));
+  }
+
+  /** The answer, with a refusal as a value. */
+  ask<T>({ route, parameters, ...request }: GitHubRequest<T>): Promise<GitHubAnswer<T>> {
+    const { owner, repo } = this;
+    return this.github.ask({
+      ...request,
+      route: route.replace(' ', ' /repos/{owner}/{repo}'),
+      parameters: { owner, repo, ...parameters },
+    });
+  }
 }
 
-/** The answer; null if no such thing exists any more. Throws `GitHubRefused` for any other refusal. */
-export async function getOrNull<T>(
-  { github, owner, repo }: OnGitHub,
-  request: GitHubRequest<T>,
-): Promise<T | null> {
-  const answer = await github.ask({ ...request, parameters: { owner, repo, ...request.parameters } });
-  if (answer.status === 'ok') return answer.data;
-  if (answer.refusal.status === 404 || answer.refusal.status === 410) return null;
-  throw new GitHubRefused(answer.refusal);
-}
-
-/** All entries of a list. Throws `GitHubRefused` when there is no answer, or there are more than 10,000. */
-export async function paginate<T>({ github, owner, repo }: OnGitHub, list: GitHubList<T>): Promise<T[]> {
-  return dataOf(await github.list({ ...list, parameters: { owner, repo, ...list.parameters } }));
-}
-
-function dataOf<T>(answer: GitHubAnswer<T>): T {
+/** The data of an answer. Throws `GitHubRefused` for a refusal. */
+export function dataOf<T>(answer: GitHubAnswer<T>): T {
   if (answer.status === 'refused') throw new GitHubRefused(answer.refusal);
   return answer.data;
+}
+
+function orNull<T>(answer: GitHubAnswer<T>): T | null {
+  const isGone = answer.status === 'refused' && [404, 410].includes(answer.refusal.status ?? 0);
+  return isGone ? null : dataOf(answer);
+}
+
+/**
+ * Makes something that must not exist twice. Where it is unknown whether it was made, or the refusal may come from one that exists
+ * already (`isTaken`), it is looked for before another try.
+ */
+export async function findOrMake<T>(
+  make: () => Promise<T>,
+  find: () => Promise<T | null>,
+  isTaken: (refusal: GitHubRefusal) => boolean = () => false,
+): Promise<{ thing: T; isNew: boolean }> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return { thing: await make(), isNew: true };
+    } catch (error) {
+      if (!(error instanceof GitHubRefused)) throw error;
+      const { isOutage, refusal } = error;
+      if (!isOutage && !isTaken(refusal)) throw error;
+      const thing = await find();
+      if (thing !== null) return { thing, isNew: isOutage };
+      if (!isOutage || tries === 3) throw error;
+    }
+  }
 }
 
 /** A GitHub that is only read from: `tell` is called for each write with one line, of method, path and body. */
@@ -66,13 +130,12 @@ export function dryRun(github: GitHub, tell: (line: string) => void): GitHub {
       if (route.startsWith('GET ')) return github.ask(request);
       if (schema !== undefined && planned === undefined)
         throw new Error(`${route} does not say what it plans.`);
-      const inPath = new Set<string>();
+      const body: Record<string, unknown> = { ...parameters };
       const path = route.replace(/\{(\w+)\}/g, (_, name: string) => {
-        inPath.add(name);
+        delete body[name];
         return encodeURIComponent(String(parameters[name]));
       });
-      const body = Object.fromEntries(Object.entries(parameters).filter(([name]) => !inPath.has(name)));
-      tell(Object.keys(body).length === 0 ? path : `${path} ${JSON.stringify(body, shortened)}`);
+      tell(Object.keys(body).length === 0 ? path : `${path} ${JSON.stringify(body)}`);
       return Promise.resolve({ status: 'ok', data: planned as never });
     },
     list: (asked) => github.list(asked),
@@ -84,13 +147,4 @@ export function dryRun(github: GitHub, tell: (line: string) => void): GitHub {
       return Promise.resolve({ status: 'ok', data: planned });
     },
   };
-}
-
-/** Maximum characters shown of a file. */
-const MAX_SHOWN = 200;
-
-/** Of a file's content only the beginning is shown; everything else is shown in full. */
-function shortened(name: string, value: unknown): unknown {
-  if (name !== 'content' || typeof value !== 'string' || value.length <= MAX_SHOWN) return value;
-  return `${value.slice(0, MAX_SHOWN)}… (${value.length} characters)`;
 }

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { ownTexts } from './issues.ts';
-import { getOrNull, getOrThrow, type OnGitHub, paginate } from './request.ts';
+import type { OnGitHub } from './request.ts';
 
 const Author = z.object({ login: z.string(), type: z.string() }).nullish();
 const Review = z.object({ id: z.int(), html_url: z.string(), body: z.string().nullish(), user: Author });
@@ -39,13 +39,13 @@ export interface ReviewWanted {
 /** The pull request itself, and the lines of its diff by path. */
 export function readPull(where: OnGitHub, pull: number) {
   const schema = z.object({ number: z.int(), state: z.string(), head: z.object({ sha: z.string() }) });
-  return getOrNull(where, { route: `GET ${PULL}`, parameters: { pull_number: pull }, schema });
+  return where.find(PULL, schema, { pull_number: pull });
 }
 
 /** Each file with its diff, where GitHub shows one. */
 export function diffOf(where: OnGitHub, pull: number) {
   const entry = z.object({ filename: z.string(), patch: z.string().optional() });
-  return paginate(where, { route: `GET ${PULL}/files`, parameters: { pull_number: pull }, entry });
+  return where.list(`${PULL}/files`, entry, { pull_number: pull });
 }
 
 /**
@@ -58,34 +58,28 @@ export async function putReview(
 ): Promise<{ url: string; operation: 'created' | 'updated' } | null> {
   const isOurs = await ownTexts(where.github, marker);
   const parameters = { pull_number: pull };
-  const reviews = await paginate(where, { route: `GET ${PULL}/reviews`, parameters, entry: Review });
+  const reviews = await where.list(`${PULL}/reviews`, Review, parameters);
   const there = reviews.find(isOurs);
   if (there === undefined) {
     if (isEmpty) return null;
-    const { html_url } = await getOrThrow(where, {
-      route: `POST ${PULL}/reviews`,
-      parameters: { ...parameters, commit_id: head, event: 'COMMENT', body, comments: comments.map(asked) },
-      schema: Review,
-      planned: { id: 0, html_url: '' },
-    });
+    const { html_url } = await where.write(
+      `POST ${PULL}/reviews`,
+      { ...parameters, commit_id: head, event: 'COMMENT', body, comments: comments.map(asked) },
+      { schema: Review, planned: { id: 0, html_url: '' } },
+    );
     return { url: html_url, operation: 'created' };
   }
-  const all = await paginate(where, { route: `GET ${PULL}/comments`, parameters, entry: LineComment });
+  const all = await where.list(`${PULL}/comments`, LineComment, parameters);
   const answered = new Set(all.map(({ in_reply_to_id }) => in_reply_to_id));
   const old = all.filter((one) => one.in_reply_to_id === undefined && isOurs(one));
   for (const comment of comments) {
     const at = old.findIndex((one) => isAt(one, comment));
     const [same] = at === -1 ? [] : old.splice(at, 1);
     if (same === undefined)
-      await getOrThrow(where, {
-        route: `POST ${PULL}/comments`,
-        parameters: { ...parameters, commit_id: head, ...asked(comment) },
-      });
+      await where.write(`POST ${PULL}/comments`, { ...parameters, commit_id: head, ...asked(comment) });
     else await renew(where, `PATCH ${COMMENT}`, { comment_id: same.id }, same, comment.body);
   }
-  for (const { id } of old)
-    if (!answered.has(id))
-      await getOrNull(where, { route: `DELETE ${COMMENT}`, parameters: { comment_id: id } });
+  for (const { id } of old) if (!answered.has(id)) await where.remove(COMMENT, { comment_id: id });
   await renew(where, `PUT ${PULL}/reviews/{review_id}`, { ...parameters, review_id: there.id }, there, body);
   return { url: there.html_url, operation: 'updated' };
 }
@@ -98,12 +92,11 @@ async function renew(
   there: { body?: string | null | undefined },
   body: string,
 ): Promise<void> {
-  if (there.body?.replaceAll('\r\n', '\n') !== body)
-    await getOrThrow(where, { route, parameters: { ...parameters, body } });
+  if (there.body?.replaceAll('\r\n', '\n') !== body) await where.write(route, { ...parameters, body });
 }
 
-const PULL = '/repos/{owner}/{repo}/pulls/{pull_number}';
-const COMMENT = '/repos/{owner}/{repo}/pulls/comments/{comment_id}';
+const PULL = '/pulls/{pull_number}';
+const COMMENT = '/pulls/comments/{comment_id}';
 
 function asked({ path, start, end, body }: CommentAtLines) {
   const first = start < end ? { start_line: start, start_side: 'RIGHT' } : {};

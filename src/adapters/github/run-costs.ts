@@ -9,7 +9,7 @@ import {
   recordOfCosts,
 } from '../../domain/github/publishing/costs.ts';
 import { ownAccount } from './access.ts';
-import { GitHubObjectId, type OnGitHub, paginate } from './request.ts';
+import { GitHubObjectId, type OnGitHub } from './request.ts';
 
 const Writer = z.object({ login: z.string(), type: z.string() }).nullish();
 const Thread = z.object({
@@ -59,20 +59,12 @@ export async function readCosts(
     user != null && (user.login === me?.login || (user.type === 'Bot' && !me?.login.endsWith('[bot]')));
   const pulls: PullOutcome[] = [];
   const costs: CostOfWork[] = [];
-  const threads = await paginate(where, {
-    route: 'GET /repos/{owner}/{repo}/issues',
-    parameters: { state: 'all', since },
-    entry: Thread,
-  });
+  const threads = await where.list('/issues', Thread, { state: 'all', since });
   for (const { number, title, body, user, state, html_url: url, created_at, pull_request } of threads) {
     // The last one, where ours is: people may have written below it.
     const marker = [...(body ?? '').matchAll(/<!-- patchsmith:([0-9a-f]{8}) -->/g)].at(-1)?.[1];
     if (pull_request === undefined || marker === undefined || !isOurs(user)) continue;
-    const commits = await paginate(where, {
-      route: 'GET /repos/{owner}/{repo}/pulls/{pull_number}/commits',
-      parameters: { pull_number: number },
-      entry: Commit,
-    });
+    const commits = await where.list('/pulls/{pull_number}/commits', Commit, { pull_number: number });
     let isEdited = false;
     for (const { commit, parents } of commits) {
       const origin = originOfCommit(commit.message);
@@ -87,11 +79,7 @@ export async function readCosts(
       createdAt: Date.parse(created_at),
     });
   }
-  const comments = await paginate(where, {
-    route: 'GET /repos/{owner}/{repo}/issues/comments',
-    parameters: { since },
-    entry: Comment,
-  });
+  const comments = await where.list('/issues/comments', Comment, { since });
   // What went wrong on the pull request of a plan belongs to the plan.
   const plans = new Map(pulls.map(({ number, marker }) => [number, marker]));
   for (const { issue_url, body, user } of comments) {

@@ -4,9 +4,8 @@ import * as z from 'zod';
 import type { CommitOrder } from '../../ports/github.ts';
 import { deleteRef, findHead } from './branch.ts';
 import type { Clone } from './clone.ts';
-import { GitHubObjectId, GitHubRefused, getOrThrow, type OnGitHub } from './request.ts';
+import { GitHubObjectId, GitHubRefused, type OnGitHub } from './request.ts';
 
-const Ref = z.object({ object: z.object({ sha: GitHubObjectId }) });
 const Commit = z.object({
   sha: GitHubObjectId,
   verification: z.object({ verified: z.boolean(), reason: z.string() }),
@@ -38,13 +37,15 @@ export async function makeSignedCommit(
   try {
     const { message, tree, parents, author, committer } = order;
     const people = { ...(author && { author }), ...(committer && { committer }) };
-    const { sha, verification } = await getOrThrow(where, {
-      route: 'POST /repos/{owner}/{repo}/git/commits',
-      parameters: { message, tree, parents, ...people },
-      schema: Commit,
-      isRepeatable: true,
-      planned: { sha: PLANNED, verification: { verified: true, reason: 'valid' } },
-    });
+    const { sha, verification } = await where.write(
+      'POST /git/commits',
+      { message, tree, parents, ...people },
+      {
+        schema: Commit,
+        isRepeatable: true,
+        planned: { sha: PLANNED, verification: { verified: true, reason: 'valid' } },
+      },
+    );
     if (!verification.verified)
       return {
         status: 'failed',
@@ -69,22 +70,11 @@ const CARRIER = {
  * and people, from overwriting each other.
  */
 async function moveBranch(where: OnGitHub, { branch, head }: CommitOrder, sha: string): Promise<boolean> {
-  const shared = { schema: Ref, isRepeatable: true, planned: { object: { sha } } };
+  const ref = `heads/${branch}`;
   try {
-    await getOrThrow(
-      where,
-      head === null
-        ? {
-            ...shared,
-            route: 'POST /repos/{owner}/{repo}/git/refs',
-            parameters: { ref: `refs/heads/${branch}`, sha },
-          }
-        : {
-            ...shared,
-            route: 'PATCH /repos/{owner}/{repo}/git/refs/{ref}',
-            parameters: { ref: `heads/${branch}`, sha, force: false },
-          },
-    );
+    if (head === null)
+      await where.write('POST /git/refs', { ref: `refs/${ref}`, sha }, { isRepeatable: true });
+    else await where.write('PATCH /git/refs/{ref}', { ref, sha, force: false });
     return true;
   } catch (error) {
     if (!(error instanceof GitHubRefused) || ![409, 422].includes(error.refusal.status ?? 0)) throw error;

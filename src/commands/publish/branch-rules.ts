@@ -29,12 +29,7 @@ export async function rulesObstacle(
   settings: CommitSettings,
   ahead: Pick<CommitAhead, 'branch' | 'isNew' | 'isMerge' | 'message'>,
 ): Promise<RunOutcome | null> {
-  const { github, owner, repo } = where;
-  const rules = await github.list({
-    route: 'GET /repos/{owner}/{repo}/rules/branches/{branch}',
-    parameters: { owner, repo, branch: ahead.branch },
-    entry: BranchRule,
-  });
+  const rules = await where.answers('/rules/branches/{branch}', BranchRule, { branch: ahead.branch });
   // GitHub enforces them anyway. Old servers and free plans have none.
   if (rules.status !== 'ok' || rules.data.length === 0) return null;
   const isSigned = settings.sign === 'required';
@@ -54,18 +49,18 @@ export async function rulesObstacle(
   if (refused.length === 0) return null;
   return publishFailed(
     'ERR_GITHUB_REFUSED',
-    `The branch ${ahead.branch} of ${owner}/${repo} would be refused, since its rules ${[...new Set(refused)].join('; and ')}.`,
+    `The branch ${ahead.branch} of ${where.owner}/${where.repo} would be refused, since its rules ${[...new Set(refused)].join('; and ')}.`,
   );
 }
 
 /** The committer of what GitHub signs. */
 const GITHUB = { name: 'GitHub', email: 'noreply@github.com' };
 
-async function mayBypass({ github, owner, repo }: OnGitHub, { ruleset_id }: BranchRule): Promise<boolean> {
+async function mayBypass(where: OnGitHub, { ruleset_id }: BranchRule): Promise<boolean> {
   if (ruleset_id === undefined) return false;
-  const ruleset = await github.ask({
-    route: 'GET /repos/{owner}/{repo}/rulesets/{ruleset_id}',
-    parameters: { owner, repo, ruleset_id },
+  const ruleset = await where.ask({
+    route: 'GET /rulesets/{ruleset_id}',
+    parameters: { ruleset_id },
     schema: z.object({ current_user_can_bypass: z.string().optional() }),
   });
   if (ruleset.status !== 'ok') return false;

@@ -4,10 +4,10 @@ import { ownAccount } from '../../adapters/github/access.ts';
 import { commitsSince, deleteRef } from '../../adapters/github/branch.ts';
 import { putComment } from '../../adapters/github/issues.ts';
 import {
-  closePullRequest,
   findPullRequest,
   findUnmerged,
   type PullRequest,
+  updatePullRequest,
 } from '../../adapters/github/pull-requests.ts';
 import type { Settings } from '../../config/schema.ts';
 import { code } from '../../domain/github/publishing/markdown.ts';
@@ -112,7 +112,7 @@ async function settled(
     sayMade(`pull request #${pull.number} may not be needed any more: ${pull.html_url}`);
     return `${name} of an earlier run is still open${whyOpen === null ? '' : `, since ${whyOpen}`} (${pull.html_url}).`;
   }
-  await closePullRequest(upstream, pull);
+  await updatePullRequest(upstream, pull, { state: 'closed' });
   const { number, html_url: url, head, draft = false } = pull;
   const made = { number, url, branch, headSha: head.sha, draft, draftReasons: [] };
   publication.pullRequest = { ...made, operation: 'closed' };

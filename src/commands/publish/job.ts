@@ -5,7 +5,7 @@
 import * as z from 'zod';
 import { type CleanMerge, findHead, mergeBaseOf } from '../../adapters/github/branch.ts';
 import { Clone } from '../../adapters/github/clone.ts';
-import { getOrThrow, type OnGitHub } from '../../adapters/github/request.ts';
+import { OnGitHub } from '../../adapters/github/request.ts';
 import type { Settings } from '../../config/schema.ts';
 import type { FollowUp } from '../../domain/github/follow-up.ts';
 import {
@@ -23,7 +23,7 @@ import type { RunResult } from '../../domain/run/result.ts';
 import type { FindKnown } from '../../domain/secrets/secret-scan.ts';
 import { sha256Of } from '../../files/hash.ts';
 import { cleanTree, mergeTrees } from '../../git/store/merge-trees.ts';
-import { type PublishPlace, repositoryNamed } from './place.ts';
+import type { PublishPlace } from './place.ts';
 import type { CheckedRun } from './read-run.ts';
 
 /** Everything the steps of one publication share. */
@@ -123,8 +123,7 @@ export interface Base {
 
 /** What GitHub says of the repository, by its name of today. Throws `GitHubRefused`. */
 export function readRepository(where: OnGitHub) {
-  const route = 'GET /repos/{owner}/{repo}';
-  return getOrThrow(where, { route, schema: RepositoryFacts });
+  return where.get('', RepositoryFacts);
 }
 
 const RepositoryFacts = z.object({
@@ -159,7 +158,7 @@ export function pullPlace(
   job: Pick<PublishJob, 'upstream' | 'fork' | 'branch'>,
   base: Pick<Base, 'repository' | 'branch'>,
 ) {
-  const upstream = repositoryNamed(job.upstream.github, base.repository);
+  const upstream = new OnGitHub(job.upstream.github, base.repository);
   const { owner: headOwner, repo: headRepo } = job.fork === job.upstream ? upstream : job.fork;
   return { upstream, wanted: { base: base.branch, branch: job.branch, headOwner, headRepo } };
 }

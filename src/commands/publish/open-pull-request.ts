@@ -44,7 +44,7 @@ export async function openForReview(
     (await findPullRequest(upstream, wanted)) ?? (facts.closed && (await reopen(job, facts.closed)));
   const isDraft = there === null ? drafts.length > 0 : await keptDraft(job, there, drafts);
   const text = await textOf(job, base, change, { ...facts, drafts, isDraft });
-  const { pull, isNew } =
+  const { thing: pull, isNew } =
     there === null
       ? await openPullRequest(upstream, {
           ...wanted,
@@ -52,7 +52,7 @@ export async function openForReview(
           draft: isDraft,
           maintainerCanModify: settings.maintainerCanModify,
         })
-      : { pull: there, isNew: false };
+      : { thing: there, isNew: false };
   const tell = (operation: 'created' | 'updated' | 'none') => {
     const { number, html_url: url } = pull;
     const draft = there === null ? pull.draft === true : isDraft;
@@ -88,9 +88,9 @@ export function draftsOf(
 
 /** Open again, or null where GitHub does not permit it: then another one is opened. */
 async function reopen({ upstream, sayMade }: PublishJob, pull: PullRequest): Promise<PullRequest | null> {
-  const open = await reopenPullRequest(upstream, pull);
-  if (open !== null) sayMade(`pull request #${pull.number} reopened: ${pull.html_url}`);
-  return open;
+  if (!(await reopenPullRequest(upstream, pull))) return null;
+  sayMade(`pull request #${pull.number} reopened: ${pull.html_url}`);
+  return pull;
 }
 
 /** The same as `draftFirst`, for the pull requests that are open for this plan, or the one that will be reopened. */

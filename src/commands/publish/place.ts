@@ -1,7 +1,7 @@
 /** A repository on GitHub as its commands see it, and how their work there ends. */
 
 import { openGitHub } from '../../adapters/github/client.ts';
-import { dryRun, GitHubRefused, type OnGitHub, ownerAndName } from '../../adapters/github/request.ts';
+import { dryRun, GitHubRefused, OnGitHub } from '../../adapters/github/request.ts';
 import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
 import type { Settings } from '../../config/schema.ts';
 import type { Environment } from '../../domain/environment.ts';
@@ -9,7 +9,6 @@ import { nothingPublished, type PublicationSoFar } from '../../domain/github/pub
 import type { Interruption } from '../../domain/run/limits.ts';
 import { deadlineExceeded, interrupted, publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import { timeoutSignal, until } from '../../files/time-limit.ts';
-import type { GitHub } from '../../ports/github.ts';
 import { explained } from './refusals.ts';
 
 /** Where to work, and as whom. */
@@ -58,24 +57,19 @@ export async function openPlace(given: PlaceGiven): Promise<PublishPlace> {
   const fetch = await fetchByEnvironment(env);
   const client = openGitHub({ ...given, apiUrl: settings.githubApiUrl, signal, fetch });
   const github = settings.dryRun ? dryRun(client, (line) => say(`would ${line}`)) : client;
-  const upstream = repositoryNamed(github, repository);
+  const upstream = new OnGitHub(github, repository);
   return {
     ...given,
     isStep: given.isStep === true,
     signal,
     upstream,
-    fork: settings.headRepository === null ? upstream : repositoryNamed(github, settings.headRepository),
+    fork: settings.headRepository === null ? upstream : new OnGitHub(github, settings.headRepository),
     runUrl: runUrlOf(settings.githubServerUrl, env),
     sayMade: settings.dryRun ? () => {} : say,
     publication: { ...nothingPublished(version), repository, dryRun: settings.dryRun },
     workflows: [],
     patchFile: null,
   };
-}
-
-/** The GitHub repository that OWNER/NAME refers to. */
-export function repositoryNamed(github: GitHub, repository: string): OnGitHub {
-  return { github, ...ownerAndName(repository) };
 }
 
 function runUrlOf(server: string, { GITHUB_REPOSITORY, GITHUB_RUN_ID }: Environment): string | null {

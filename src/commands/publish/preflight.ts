@@ -3,9 +3,8 @@
  * requests that have no effect: a blob that no commit contains, and a pull request from a branch to itself.
  */
 
-import * as z from 'zod';
 import { findHead } from '../../adapters/github/branch.ts';
-import { GitHubRefused, getOrThrow, type OnGitHub } from '../../adapters/github/request.ts';
+import { GitHubRefused, type OnGitHub } from '../../adapters/github/request.ts';
 import type { Settings } from '../../config/schema.ts';
 import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import { type CommitSettings, rulesAhead } from './branch-rules.ts';
@@ -56,12 +55,7 @@ async function obstacleFor(
         'ERR_BRANCH_NAME_TAKEN',
         `The repository ${head} has a branch ${name}, so it cannot have branches below it, such as ${name}/x. Rename it, or choose another name with --branch.`,
       );
-  await getOrThrow(fork, {
-    route: 'POST /repos/{owner}/{repo}/git/blobs',
-    parameters: { content: '', encoding: 'utf-8' },
-    schema: z.object({ sha: z.string() }),
-    isRepeatable: true,
-  });
+  await fork.write('POST /git/blobs', { content: '', encoding: 'utf-8' }, { isRepeatable: true });
   if (continues) return null;
   await askForPullRequest(upstream, base);
   const branch = settings.branch ?? 'patchsmith/x';
@@ -73,12 +67,7 @@ async function obstacleFor(
 async function askForPullRequest(upstream: OnGitHub, base: string): Promise<void> {
   const title = 'patchsmith checks whether it may open pull requests';
   try {
-    await getOrThrow(upstream, {
-      route: 'POST /repos/{owner}/{repo}/pulls',
-      parameters: { title, head: base, base },
-      schema: z.unknown(),
-      isRepeatable: true,
-    });
+    await upstream.write('POST /pulls', { title, head: base, base }, { isRepeatable: true });
   } catch (error) {
     if (!(error instanceof GitHubRefused) || error.refusal.status !== 422) throw error;
   }

@@ -10,8 +10,7 @@ import {
   readOwnPull,
 } from '../../adapters/github/follow-up/continued-pull.ts';
 import { readRounds } from '../../adapters/github/follow-up/round-log.ts';
-import type { OnGitHub } from '../../adapters/github/request.ts';
-import { ownerAndName } from '../../adapters/github/request.ts';
+import { OnGitHub } from '../../adapters/github/request.ts';
 import type { GitHubEvent } from '../../domain/github/event.ts';
 import type { Trigger } from '../../domain/github/follow-up.ts';
 import { type RecordedRound, type Round, whyDamaged } from '../../domain/github/rounds.ts';
@@ -65,7 +64,7 @@ export async function findContinued(question: ContinueQuestion): Promise<Continu
       'ERR_NO_REPOSITORY_NAME',
       '--continue: the repository is unknown; pass --repository OWNER/NAME.',
     );
-  const where: OnGitHub = { github: await question.openGitHub(), ...ownerAndName(repository) };
+  const where = new OnGitHub(await question.openGitHub(), repository);
   const trigger = triggerOf(event);
   const pull = asked === 'auto' ? await pullOfEvent(where, event) : await readOwnPull(where, numberIn(asked));
   if (pull === null) {

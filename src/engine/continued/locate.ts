@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import { listOwnPulls, type OwnPull, readOwnPull } from '../../adapters/github/follow-up/continued-pull.ts';
 import { mayHaveFailedChecks } from '../../adapters/github/follow-up/failed-checks.ts';
-import { getOrThrow, type OnGitHub } from '../../adapters/github/request.ts';
+import type { OnGitHub } from '../../adapters/github/request.ts';
 import type { Environment } from '../../domain/environment.ts';
 import type { GitHubEvent } from '../../domain/github/event.ts';
 import type { Trigger } from '../../domain/github/follow-up.ts';
@@ -25,9 +25,7 @@ async function conflictingOn(where: OnGitHub, base: string, pauseMs: number): Pr
 
 async function isConflicting(where: OnGitHub, number: number, pauseMs: number): Promise<boolean> {
   for (let look = 1; look <= LOOKS; look += 1) {
-    const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
-    const parameters = { pull_number: number };
-    const { mergeable } = await getOrThrow(where, { route, parameters, schema: Mergeable });
+    const { mergeable } = await where.get('/pulls/{pull_number}', Mergeable, { pull_number: number });
     if (typeof mergeable === 'boolean') return !mergeable;
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }

@@ -3,8 +3,8 @@
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fetchIssue } from '../../adapters/github/access.ts';
 import type { OwnPull } from '../../adapters/github/follow-up/continued-pull.ts';
-import { fetchIssue } from '../../adapters/github/untrusted-texts.ts';
 import { readPlan } from '../../adapters/plan/plan-file.ts';
 import type { Settings } from '../../config/schema.ts';
 import { parseRepoPath } from '../../domain/changes/path.ts';

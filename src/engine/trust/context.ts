@@ -1,6 +1,6 @@
 /** The discussion around a request, as its context: bounded, cleaned, and not trusted. */
 
-import { fetchComments } from '../../adapters/github/untrusted-texts.ts';
+import { fetchComments } from '../../adapters/github/access.ts';
 import type { Settings } from '../../config/schema.ts';
 import { type UntrustedText, whyNotAccepted } from '../../domain/github/untrusted-text.ts';
 import { refused, type Stopped, stopped } from '../../domain/run/outcome.ts';

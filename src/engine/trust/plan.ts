@@ -1,7 +1,7 @@
 /** The plan of a run that has to check its surroundings first: on GitHub Actions, or requested by an issue or a comment. */
 
 import { createHash } from 'node:crypto';
-import { fetchComment, fetchIssue } from '../../adapters/github/untrusted-texts.ts';
+import { fetchComment, fetchIssue } from '../../adapters/github/access.ts';
 import { readPlan } from '../../adapters/plan/plan-file.ts';
 import { commentReference, issueReference } from '../../domain/github/reference.ts';
 import { describeHidden, type UntrustedText, withoutCommand } from '../../domain/github/untrusted-text.ts';

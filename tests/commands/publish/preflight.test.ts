@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openGitHub } from '../../../src/adapters/github/client.ts';
-import { repositoryNamed } from '../../../src/commands/publish/place.ts';
+import { OnGitHub } from '../../../src/adapters/github/request.ts';
 import { type PreflightPlace, preflightPublishing } from '../../../src/commands/publish/preflight.ts';
 import { type GitHub, type GitHubRepository, startGitHub } from '../../support/github-server/server.ts';
 
@@ -27,8 +27,8 @@ function preflight(settings: Partial<PreflightPlace['settings']> = {}, repositor
     ...{ base: null, branch: null, headRepository: null, commitMessage: null },
     ...{ author: null, committer: null, sign: 'auto' as const },
   };
-  const upstream = repositoryNamed(github, repository);
-  const fork = repositoryNamed(github, settings.headRepository ?? repository);
+  const upstream = new OnGitHub(github, repository);
+  const fork = new OnGitHub(github, settings.headRepository ?? repository);
   const place = { repository, upstream, fork, settings: { ...none, ...settings } };
   return preflightPublishing(place, continues);
 }

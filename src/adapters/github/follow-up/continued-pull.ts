@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { type PullRecord, recordIn } from '../../../domain/github/publishing/record.ts';
 import { type CleanMerge, type CommitsSince, commitsSince, findHead } from '../branch.ts';
 import { PullRequest } from '../pull-requests.ts';
-import { GitHubObjectId, getOrNull, type OnGitHub, paginate } from '../request.ts';
+import { GitHubObjectId, type OnGitHub } from '../request.ts';
 
 const Pull = PullRequest.extend({
   state: z.string(),
@@ -44,8 +44,7 @@ export const NOT_OWN = {
 
 /** The pull request with this number, or why it is not an open one by patchsmith. */
 export async function readOwnPull(where: OnGitHub, number: number): Promise<OwnPull | NotOwn> {
-  const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
-  const pull = await getOrNull(where, { route, parameters: { pull_number: number }, schema: Pull });
+  const pull = await where.find('/pulls/{pull_number}', Pull, { pull_number: number });
   const own = pull === null ? 'missing' : ownPull(pull);
   if (typeof own === 'string') return own;
   // GitHub shows the commit that the base was at when the branch was last pushed to.
@@ -55,9 +54,7 @@ export async function readOwnPull(where: OnGitHub, number: number): Promise<OwnP
 
 /** The open pull requests by patchsmith, oldest first. */
 export async function listOwnPulls(where: OnGitHub): Promise<OwnPull[]> {
-  const route = 'GET /repos/{owner}/{repo}/pulls';
-  const parameters = { state: 'open', direction: 'asc' };
-  const listed = await paginate(where, { route, parameters, entry: Pull });
+  const listed = await where.list('/pulls', Pull, { state: 'open', direction: 'asc' });
   return listed.map(ownPull).filter((pull) => typeof pull !== 'string');
 }
 

@@ -21,6 +21,8 @@ const CheckRun = z.object({
   output: z.object({ title: z.string().nullable(), summary: z.string().nullable() }),
 });
 
+const CHECKS = '/commits/{ref}/check-runs';
+
 const FAILED: readonly (string | null)[] = ['failure', 'timed_out'];
 
 /** Most checks whose logs are fetched. */
@@ -28,16 +30,8 @@ const MAX_CHECKS = 5;
 
 /** Whether there may be such a check: also if the token lacks `checks: read`, which the run needs and this question does not. */
 export async function mayHaveFailedChecks(where: OnGitHub, sha: string): Promise<boolean> {
-  const listed = await listChecks(where, sha);
+  const listed = await where.answers(CHECKS, CheckRun, { ref: sha });
   return listed.status === 'refused' || failedAmong(listed.data).length > 0;
-}
-
-function listChecks({ github, owner, repo }: OnGitHub, ref: string) {
-  return github.list({
-    route: 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs',
-    parameters: { owner, repo, ref },
-    entry: CheckRun,
-  });
 }
 
 function failedAmong(runs: readonly z.infer<typeof CheckRun>[]) {
@@ -45,11 +39,8 @@ function failedAmong(runs: readonly z.infer<typeof CheckRun>[]) {
 }
 
 /** The latest runs of each check, at most 5 of those that failed. Needs `checks: read`, and `actions: read` for logs. */
-export async function readFailedChecks(
-  { github, owner, repo }: OnGitHub,
-  sha: string,
-): Promise<GitHubAnswer<FailedCheck[]>> {
-  const listed = await listChecks({ github, owner, repo }, sha);
+export async function readFailedChecks(where: OnGitHub, sha: string): Promise<GitHubAnswer<FailedCheck[]>> {
+  const listed = await where.answers(CHECKS, CheckRun, { ref: sha });
   if (listed.status !== 'ok') return listed;
   const failed = failedAmong(listed.data);
   const checks: FailedCheck[] = [];
@@ -58,9 +49,9 @@ export async function readFailedChecks(
     const log =
       app?.slug !== 'github-actions'
         ? null
-        : await github.ask({
-            route: 'GET /repos/{owner}/{repo}/actions/jobs/{job_id}/logs',
-            parameters: { owner, repo, job_id: id },
+        : await where.ask({
+            route: 'GET /actions/jobs/{job_id}/logs',
+            parameters: { job_id: id },
             schema: z.string(),
           });
     checks.push({

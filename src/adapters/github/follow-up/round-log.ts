@@ -14,7 +14,8 @@ import {
   roundMessage,
 } from '../../../domain/github/rounds.ts';
 import type { GitHubRefusal } from '../../../ports/github.ts';
-import { GitHubObjectId, GitHubRefused, getOrNull, getOrThrow, type OnGitHub, paginate } from '../request.ts';
+import { Ref } from '../branch.ts';
+import { GitHubObjectId, GitHubRefused, type OnGitHub } from '../request.ts';
 import type { OwnPull } from './continued-pull.ts';
 
 const NAME = ROUNDS_REF.replace('refs/', '');
@@ -26,7 +27,6 @@ export interface RoundLog {
   readonly damaged: string | null;
 }
 
-const Ref = z.object({ object: z.object({ sha: GitHubObjectId }) });
 const WithId = z.object({ sha: GitHubObjectId });
 const LoggedCommit = z.object({
   sha: GitHubObjectId,
@@ -43,16 +43,11 @@ export async function readRounds(
   { createdAt }: Pick<OwnPull, 'createdAt'>,
   now: number,
 ): Promise<RoundLog> {
-  const route = 'GET /repos/{owner}/{repo}/git/ref/{ref}';
-  const ref = await getOrNull(where, { route, parameters: { ref: NAME }, schema: Ref });
+  const ref = await where.find('/git/ref/{ref}', Ref, { ref: NAME });
   if (ref === null) return { tip: null, rounds: [], damaged: null };
   const { sha } = ref.object;
   const since = new Date(Math.min(Date.parse(createdAt), now - DAY_MS)).toISOString();
-  const commits = await paginate(where, {
-    route: 'GET /repos/{owner}/{repo}/commits',
-    parameters: { sha, since },
-    entry: LoggedCommit,
-  });
+  const commits = await where.list('/commits', LoggedCommit, { sha, since });
   const tree = commits[0]?.commit.tree.sha ?? (await treeOf(where, sha));
   const rounds: RecordedRound[] = [];
   let damaged: string | null = null;
@@ -65,9 +60,8 @@ export async function readRounds(
 }
 
 async function treeOf(where: OnGitHub, sha: string): Promise<string> {
-  const route = 'GET /repos/{owner}/{repo}/git/commits/{commit_sha}';
   const schema = z.object({ tree: WithId });
-  return (await getOrThrow(where, { route, parameters: { commit_sha: sha }, schema })).tree.sha;
+  return (await where.get('/git/commits/{commit_sha}', schema, { commit_sha: sha })).tree.sha;
 }
 
 /** Null if it was added, else how GitHub refused it: others may have added one in the meantime. Throws `GitHubRefused`. */
@@ -77,28 +71,14 @@ export async function addRound(
   round: Round,
   counts: RoundCounts,
 ): Promise<GitHubRefusal | null> {
-  const planned = { sha: '0'.repeat(40) };
-  const tree = tip?.tree ?? (await getOrThrow(where, { ...README, planned })).sha;
-  const { sha } = await getOrThrow(where, {
-    route: 'POST /repos/{owner}/{repo}/git/commits',
-    parameters: { message: roundMessage(round, counts), tree, parents: tip === null ? [] : [tip.sha] },
-    schema: WithId,
-    isRepeatable: true,
-    planned,
-  });
+  const more = { schema: WithId, isRepeatable: true, planned: { sha: '0'.repeat(40) } };
+  const tree = tip?.tree ?? (await where.write('POST /git/trees', README, more)).sha;
+  const parents = tip === null ? [] : [tip.sha];
+  const message = roundMessage(round, counts);
+  const { sha } = await where.write('POST /git/commits', { message, tree, parents }, more);
   try {
-    await getOrThrow(where, {
-      ...(tip === null
-        ? {
-            route: 'POST /repos/{owner}/{repo}/git/refs',
-            parameters: { ref: ROUNDS_REF, sha },
-            isRepeatable: true,
-          }
-        : {
-            route: 'PATCH /repos/{owner}/{repo}/git/refs/{ref}',
-            parameters: { ref: NAME, sha, force: false },
-          }),
-    });
+    if (tip === null) await where.write('POST /git/refs', { ref: ROUNDS_REF, sha }, { isRepeatable: true });
+    else await where.write('PATCH /git/refs/{ref}', { ref: NAME, sha, force: false });
     return null;
   } catch (error) {
     // It exists by now, or has moved.
@@ -108,18 +88,13 @@ export async function addRound(
 }
 
 const README = {
-  route: 'POST /repos/{owner}/{repo}/git/trees',
-  parameters: {
-    tree: [
-      {
-        path: 'README.md',
-        mode: '100644',
-        type: 'blob',
-        content:
-          'Each commit here is a round in which patchsmith continued a pull request, recorded before a model was asked. Its caps are counted from them.\n',
-      },
-    ],
-  },
-  schema: WithId,
-  isRepeatable: true,
-} as const;
+  tree: [
+    {
+      path: 'README.md',
+      mode: '100644',
+      type: 'blob',
+      content:
+        'Each commit here is a round in which patchsmith continued a pull request, recorded before a model was asked. Its caps are counted from them.\n',
+    },
+  ],
+};

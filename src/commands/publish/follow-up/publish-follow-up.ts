@@ -12,6 +12,7 @@ import {
   readOwnPull,
 } from '../../../adapters/github/follow-up/continued-pull.ts';
 import { findPulls, updatePullRequest } from '../../../adapters/github/pull-requests.ts';
+import { OnGitHub } from '../../../adapters/github/request.ts';
 import type { FollowUp } from '../../../domain/github/follow-up.ts';
 import { originOfCommit } from '../../../domain/github/publishing/commit-message.ts';
 import { requestOf } from '../../../domain/github/publishing/identity.ts';
@@ -21,7 +22,6 @@ import { withFollowUp } from '../../../texts/follow-up.ts';
 import { makeCommit } from '../commit-run.ts';
 import { cleanMergeIn, cloneFor, type PublishJob, type Refused, refuse } from '../job.ts';
 import { draftFirst, draftsOf, keptDraft } from '../open-pull-request.ts';
-import { repositoryNamed } from '../place.ts';
 import { checkLinked, checkPolicy } from '../policy-check.ts';
 import type { CheckedPatch } from '../read-run.ts';
 import { type Change, rebuildRun } from '../rebuild-run.ts';
@@ -115,7 +115,7 @@ async function commitOn(job: PublishJob, pull: OwnPull, made: FollowUpToPublish)
 
 /** The other open pull requests of its branch. */
 async function othersOf({ upstream: { github } }: PublishJob, { repository, branch, number }: OwnPull) {
-  const where = repositoryNamed(github, repository);
+  const where = new OnGitHub(github, repository);
   const wanted = { branch, headOwner: where.owner, headRepo: where.repo };
   return (await findPulls(where, wanted, 'open')).filter((pull) => pull.number !== number);
 }

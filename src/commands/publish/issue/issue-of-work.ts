@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { putComment, putIssue, setStateLabel, type WorkState } from '../../../adapters/github/issues.ts';
-import { GitHubRefused, getOrNull } from '../../../adapters/github/request.ts';
+import { GitHubRefused } from '../../../adapters/github/request.ts';
 import { costOfRun } from '../../../domain/github/publishing/costs.ts';
 import { issuePlanId, markerOf } from '../../../domain/github/publishing/identity.ts';
 import { changeTitle, plainLine } from '../../../domain/github/publishing/plain-text.ts';
@@ -31,11 +31,8 @@ export async function readIssueOfWork({
     return wrong(
       `${named.repository}#${number} is not an issue of ${repository}, the repository that is published to.`,
     );
-  const found = await getOrNull(upstream, {
-    route: 'GET /repos/{owner}/{repo}/issues/{issue_number}',
-    parameters: { issue_number: number },
-    schema: z.object({ html_url: z.string(), pull_request: z.unknown().optional() }),
-  });
+  const schema = z.object({ html_url: z.string(), pull_request: z.unknown().optional() });
+  const found = await upstream.find('/issues/{issue_number}', schema, { issue_number: number });
   if (found === null)
     return wrong(
       `there is no issue ${number} in ${repository}, or the token may not read it (issues: read).`,
