@@ -148,28 +148,26 @@ export async function obstacleToPublishing(
       ? null
       : publishFailed('ERR_ROUND_NOT_RECORDED', UNCOUNTED);
   // Nothing else loads the libraries that talk to GitHub.
-  const { ended, openPlace } = await import('./publish/place.ts');
+  const { obstacleTo, openPlace, stop } = await import('./publish/place.ts');
   const { preflightPublishing } = await import('./publish/preflight.ts');
   const { readBudget } = await import('./publish/costs/budget.ts');
+  const { refuseForeign } = await import('./publish/plan-branch.ts');
+  const { beginOwnRound } = await import('./publish/follow-up/begin-round.ts');
   const place = await openPlace({
     ...context,
     ...inputs,
     env: withoutKeyAndTokens(env),
     say: () => {},
   });
-  const obstacle = await preflightPublishing(place, followUp !== null);
-  if (obstacle !== null || work === null) return obstacle;
-  const marker = followUp?.marker ?? planId(work.plan, place.repository, sha256Of);
-  const used = await ended(place, async () =>
-    (await readBudget(place.upstream, settings, now())).whyNot(marker),
-  );
-  if (used !== null) return used;
-  if (followUp !== null) {
-    const { roundObstacle } = await import('./publish/follow-up/begin-round.ts');
-    return roundObstacle(place, { caps: work.caps, now, runId: work.runId }, followUp);
-  }
-  const { foreignObstacle } = await import('./publish/foreign-branch.ts');
-  return foreignObstacle(place, { ...work, hasIssue: false });
+  return obstacleTo(place, async () => {
+    await preflightPublishing(place, followUp !== null);
+    if (work === null) return;
+    const marker = followUp?.marker ?? planId(work.plan, place.repository, sha256Of);
+    const used = (await readBudget(place.upstream, settings, now())).whyNot(marker);
+    if (used !== null) stop(used);
+    if (followUp === null) await refuseForeign(place, { ...work, hasIssue: false });
+    else await beginOwnRound(place, { caps: work.caps, now, runId: work.runId }, followUp);
+  });
 }
 
 /**

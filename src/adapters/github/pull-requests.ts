@@ -132,8 +132,8 @@ export async function turnIntoDraft(
     query:
       'mutation ($id: ID!) { convertPullRequestToDraft(input: { pullRequestId: $id }) { pullRequest { isDraft } } }',
     variables: { id: node_id },
-    schema: z.unknown(),
-    planned: {},
+    schema: z.object({ convertPullRequestToDraft: z.object({}) }),
+    planned: { convertPullRequestToDraft: {} },
   });
   return turned.status === 'ok' ? null : turned.refusal.message;
 }

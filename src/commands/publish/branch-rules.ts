@@ -6,32 +6,33 @@ import type { OnGitHub } from '../../adapters/github/request.ts';
 import type { Settings } from '../../config/schema.ts';
 import { BranchRule, type CommitAhead, whyRefused } from '../../domain/github/publishing/branch-rules.ts';
 import { commitMessage } from '../../domain/github/publishing/commit-message.ts';
-import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
+import { publishFailed } from '../../domain/run/outcome.ts';
 import type { Person } from '../../ports/github.ts';
+import { stop } from './place.ts';
 
 /** The settings that a commit depends on. */
 export type CommitSettings = Pick<Settings, 'sign' | 'author' | 'committer' | 'commitMessage'>;
 
 /** The same before a run, for a message of the kind that its commit will have. */
-export function rulesAhead(
+export function checkRulesAhead(
   where: OnGitHub,
   settings: CommitSettings,
   ahead: Pick<CommitAhead, 'branch' | 'isNew' | 'isMerge'>,
-): Promise<RunOutcome | null> {
+): Promise<void> {
   const facts = { runId: 'x', tree: '0'.repeat(40), base: null, request: null };
   const message = commitMessage('Change of a run', facts, { message: settings.commitMessage, trailers: [] });
-  return rulesObstacle(where, settings, { ...ahead, message });
+  return checkRules(where, settings, { ...ahead, message });
 }
 
-/** Exit 11 with all that they refuse; null if they permit the commit, or if GitHub does not tell its rules. */
-export async function rulesObstacle(
+/** Exit 11 with all that they refuse; none if GitHub does not tell its rules. */
+export async function checkRules(
   where: OnGitHub,
   settings: CommitSettings,
   ahead: Pick<CommitAhead, 'branch' | 'isNew' | 'isMerge' | 'message'>,
-): Promise<RunOutcome | null> {
+): Promise<void> {
   const rules = await where.answers('/rules/branches/{branch}', BranchRule, { branch: ahead.branch });
   // GitHub enforces them anyway. Old servers and free plans have none.
-  if (rules.status !== 'ok' || rules.data.length === 0) return null;
+  if (rules.status !== 'ok' || rules.data.length === 0) return;
   const isSigned = settings.sign === 'required';
   const author = settings.author ?? (await accountOf(where));
   const committer = isSigned ? GITHUB : (settings.committer ?? author);
@@ -46,10 +47,12 @@ export async function rulesObstacle(
     const why = whyRefused(rule, commit);
     if (why !== null && !(await mayBypass(where, rule))) refused.push(why);
   }
-  if (refused.length === 0) return null;
-  return publishFailed(
-    'ERR_GITHUB_REFUSED',
-    `The branch ${ahead.branch} of ${where.owner}/${where.repo} would be refused, since its rules ${[...new Set(refused)].join('; and ')}.`,
+  if (refused.length === 0) return;
+  stop(
+    publishFailed(
+      'ERR_GITHUB_REFUSED',
+      `The branch ${ahead.branch} of ${where.owner}/${where.repo} would be refused, since its rules ${[...new Set(refused)].join('; and ')}.`,
+    ),
   );
 }
 

@@ -5,6 +5,7 @@
 import * as z from 'zod';
 import { type CleanMerge, findHead, mergeBaseOf } from '../../adapters/github/branch.ts';
 import { Clone } from '../../adapters/github/clone.ts';
+import type { NewPullRequest } from '../../adapters/github/pull-requests.ts';
 import { OnGitHub } from '../../adapters/github/request.ts';
 import type { Settings } from '../../config/schema.ts';
 import type { FollowUp } from '../../domain/github/follow-up.ts';
@@ -18,12 +19,12 @@ import {
   planId,
   type RunPlan,
 } from '../../domain/github/publishing/identity.ts';
-import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { usageError } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import type { FindKnown } from '../../domain/secrets/secret-scan.ts';
 import { sha256Of } from '../../files/hash.ts';
 import { cleanTree, mergeTrees } from '../../git/store/merge-trees.ts';
-import type { PublishPlace } from './place.ts';
+import { type PublishPlace, stop } from './place.ts';
 import type { CheckedRun } from './read-run.ts';
 
 /** Everything the steps of one publication share. */
@@ -50,14 +51,6 @@ export interface PublishJob extends PublishPlace {
 export interface IssueOfWork {
   readonly askedIn: AskedIn;
   readonly marker: string;
-}
-
-/** How a step can end other than with what it makes. */
-export type Refused = { status: 'refused'; outcome: RunOutcome };
-
-/** Ends a step with this outcome. */
-export function refuse(outcome: RunOutcome): Refused {
-  return { status: 'refused', outcome };
 }
 
 /** The inputs of a publication. */
@@ -133,32 +126,36 @@ const RepositoryFacts = z.object({
   disabled: z.boolean().default(false),
 });
 
-/** `--base`, otherwise the branch the run began on, otherwise the repository's default branch. */
-export async function readBase({
-  upstream,
-  branch,
-  result,
-  settings,
-  publication,
-}: PublishJob): Promise<Refused | { status: 'ok'; base: Base }> {
-  const { default_branch, full_name } = await readRepository(upstream);
-  const name = settings.base ?? result.baseBranch ?? default_branch;
-  const wrong = (reason: string) => refuse(usageError('ERR_BASE_BRANCH', reason));
-  if (branch === name || branch === default_branch)
-    return wrong(`${branch} is the base branch; choose another one with --branch.`);
-  const sha = await findHead(upstream, name);
-  if (sha === null)
-    return wrong(`There is no branch ${JSON.stringify(name)} in ${full_name}; name the base with --base.`);
-  publication.base = { branch: name, sha };
-  return { status: 'ok', base: { repository: full_name, branch: name, sha } };
+/** Which branch goes into which base. */
+export interface BranchWanted {
+  readonly branch: string;
+  /** Where the run began, unless `--base` names another one; null for the default branch. */
+  readonly began: string | null;
 }
 
-/** Where the pull request is or will be. They are found by today's names, which is what they contain. */
-export function pullPlace(
-  job: Pick<PublishJob, 'upstream' | 'fork' | 'branch'>,
-  base: Pick<Base, 'repository' | 'branch'>,
-) {
-  const upstream = new OnGitHub(job.upstream.github, base.repository);
-  const { owner: headOwner, repo: headRepo } = job.fork === job.upstream ? upstream : job.fork;
-  return { upstream, wanted: { base: base.branch, branch: job.branch, headOwner, headRepo } };
+/** The base, and where the pull request into it is or will be: found by today's names, which is what pull requests contain. */
+export async function readBase(
+  { upstream, fork, settings }: PublishPlace,
+  { branch, began }: BranchWanted,
+): Promise<{ base: Base; place: PullPlace }> {
+  const { default_branch, full_name: repository } = await readRepository(upstream);
+  const name = settings.base ?? began ?? default_branch;
+  const wrong = (reason: string) => stop(usageError('ERR_BASE_BRANCH', reason));
+  if (branch === name || branch === default_branch)
+    wrong(`${branch} is the base branch; choose another one with --branch.`);
+  const sha = await findHead(upstream, name);
+  if (sha === null)
+    return wrong(`There is no branch ${JSON.stringify(name)} in ${repository}; name the base with --base.`);
+  const here = new OnGitHub(upstream.github, repository);
+  const { owner: headOwner, repo: headRepo } = fork === upstream ? here : fork;
+  return {
+    base: { repository, branch: name, sha },
+    place: { upstream: here, wanted: { base: name, branch, headOwner, headRepo } },
+  };
+}
+
+/** A repository, and what tells the pull request there. */
+export interface PullPlace {
+  readonly upstream: OnGitHub;
+  readonly wanted: Pick<NewPullRequest, 'base' | 'branch' | 'headOwner' | 'headRepo'>;
 }

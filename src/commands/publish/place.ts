@@ -77,21 +77,53 @@ function runUrlOf(server: string, { GITHUB_REPOSITORY, GITHUB_RUN_ID }: Environm
   return `${server}/${GITHUB_REPOSITORY}/actions/runs/${GITHUB_RUN_ID}`;
 }
 
-/** The work's own end, or the outcome of a refusal or a signal. The only place where a refusal by GitHub ends the work. */
+/** Ends the work at once. Caught in `ended`, as a refusal by GitHub is. */
+class Stopped extends Error {
+  readonly outcome: RunOutcome;
+
+  constructor(outcome: RunOutcome) {
+    super(outcome.reason);
+    this.outcome = outcome;
+  }
+}
+
+/** Ends the work with this outcome, from wherever it is found out. */
+export function stop(outcome: RunOutcome): never {
+  throw new Stopped(outcome);
+}
+
+/** What says why work in it ended. */
+interface PlaceToEndIn extends Pick<PublishPlace, 'signal' | 'workflows'> {
+  readonly settings: Pick<Settings, 'deadlineMs'>;
+}
+
+/** The outcome of what ends the work before its end; null when nothing does. */
+export async function obstacleTo(
+  place: PlaceToEndIn,
+  work: () => Promise<unknown>,
+): Promise<RunOutcome | null> {
+  return ended(place, async () => {
+    await work();
+    return null;
+  });
+}
+
+/** The work's own end, or the outcome with which it was stopped. The only place where a refusal ends the work. */
 export async function ended<End>(
-  { settings, signal, workflows }: Pick<PublishPlace, 'settings' | 'signal' | 'workflows'>,
+  { settings, signal, workflows }: PlaceToEndIn,
   work: () => Promise<End>,
 ): Promise<End | RunOutcome> {
   try {
     return await until(signal, work);
   } catch (error) {
-    if (signal.aborted) return stopped(signal, settings);
+    if (signal.aborted) return cutOff(signal, settings);
+    if (error instanceof Stopped) return error.outcome;
     if (!(error instanceof GitHubRefused)) throw error;
     return publishFailed('ERR_GITHUB_REFUSED', explained(error.refusal, workflows));
   }
 }
 
-function stopped(signal: AbortSignal, { deadlineMs }: Settings): RunOutcome {
+function cutOff(signal: AbortSignal, { deadlineMs }: PlaceToEndIn['settings']): RunOutcome {
   const { cause, ...reason } = signal.reason as Interruption;
   if (cause === 'signal' && 'signal' in reason)
     return interrupted(reason.signal, `Stopped by ${reason.signal}. Publish again to continue.`);

@@ -7,13 +7,14 @@ import type { PatchedPath } from '../../domain/changes/patch-text.ts';
 import { folderOf, foldersOf, resolvedPath } from '../../domain/changes/path.ts';
 import { pathMatcher, pathPolicy } from '../../domain/changes/path-policy.ts';
 import { judgeProtected, overCaps, type ProtectedRules } from '../../domain/github/publishing/policy.ts';
-import { policyViolation, type RunOutcome } from '../../domain/run/outcome.ts';
+import { policyViolation } from '../../domain/run/outcome.ts';
 import type { PathRules } from '../../domain/run/plan.ts';
 import { listed } from '../../domain/text/words.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import { decodeName } from '../../files/names.ts';
 import { treeEntries } from '../../git/store/trees.ts';
-import { type PublishJob, type Refused, refuse } from './job.ts';
+import type { PublishJob } from './job.ts';
+import { stop } from './place.ts';
 import type { CheckedPatch, CheckedRun } from './read-run.ts';
 
 /** The run without the files of `--exclude`: what was verified with them was verified with other contents. */
@@ -38,16 +39,17 @@ export function withoutExcluded(run: CheckedRun, { exclude }: Pick<Settings, 'ex
   };
 }
 
-/** `more` are additional globs. */
+/** What may only be published as a draft. `more` are additional globs. */
 export function checkPolicy(
   { run: { result }, settings }: Pick<PublishJob, 'run' | 'settings'>,
   patch: CheckedPatch,
   more: readonly PathRules[] = [],
-): Refused | Protected {
+): string[] {
   const size = { files: patch.files.length, bytes: patch.bytes.length };
   const caps = { maxFiles: settings.maxPatchFiles, maxBytes: settings.maxPatchBytes };
-  const objection = overCaps(size, caps) ?? forbidden({ result, settings }, more);
-  if (objection !== null) return refuse(objection);
+  const over = overCaps(size, caps);
+  if (over !== null) stop(over);
+  refuseForbidden({ result, settings }, more);
   return judged(result.changedFiles, rulesOf({ result, settings }));
 }
 
@@ -57,7 +59,7 @@ export async function checkLinked(
   clone: Clone,
   { files }: CheckedPatch,
   tree: string,
-): Promise<Refused | Protected> {
+): Promise<string[]> {
   const links = ((await treeEntries(clone.gitDir, tree)) ?? []).filter(({ mode }) => mode === '120000');
   const ids = links.map(({ id }) => id);
   const contents = await clone.contents(ids, MAX_TARGET_BYTES);
@@ -120,12 +122,6 @@ const NOTHING = Buffer.alloc(0);
 /** No system follows a link with a longer target. */
 const MAX_TARGET_BYTES = 4_096;
 
-interface Protected {
-  readonly status: 'ok';
-  /** What may only be published as a draft. */
-  readonly protectedPaths: string[];
-}
-
 /** Which paths are protected, and what the operator accepts of them. */
 export function rulesOf({ result, settings }: Pick<PublishJob, 'result' | 'settings'>): ProtectedRules {
   return {
@@ -135,24 +131,26 @@ export function rulesOf({ result, settings }: Pick<PublishJob, 'result' | 'setti
   };
 }
 
-function judged(files: readonly ChangedFile[], rules: ProtectedRules): Refused | Protected {
+function judged(files: readonly ChangedFile[], rules: ProtectedRules): string[] {
   const verdict = judgeProtected(files, rules);
-  if (verdict.status === 'refused') return verdict;
-  return { status: 'ok', protectedPaths: verdict.status === 'draft' ? verdict.paths : [] };
+  if (verdict.status === 'refused') stop(verdict.outcome);
+  return verdict.status === 'draft' ? verdict.paths : [];
 }
 
 /** The globs of the plan, of the run's settings and of our own settings all apply. */
-function forbidden(
+function refuseForbidden(
   { result, settings }: Pick<PublishJob, 'result' | 'settings'>,
   more: readonly PathRules[],
-): RunOutcome | null {
+): void {
   const rules = [result.plan, result.paths, settings, ...more].flatMap((given) => given ?? []);
   const mayChange = pathPolicy(...rules);
   const touched = result.changedFiles.flatMap(({ path, from = path }) => [from, path]);
   const paths = [...new Set(touched)].filter((path) => !mayChange(path));
-  if (paths.length === 0) return null;
-  return policyViolation(
-    'ERR_FORBIDDEN_PATH',
-    `The plan and the settings do not allow changes to: ${listed(paths, 10, 'file')}. See allow and protect in the settings and in the plan.`,
+  if (paths.length === 0) return;
+  stop(
+    policyViolation(
+      'ERR_FORBIDDEN_PATH',
+      `The plan and the settings do not allow changes to: ${listed(paths, 10, 'file')}. See allow and protect in the settings and in the plan.`,
+    ),
   );
 }

@@ -6,10 +6,10 @@
 import { findHead } from '../../adapters/github/branch.ts';
 import { GitHubRefused, type OnGitHub } from '../../adapters/github/request.ts';
 import type { Settings } from '../../config/schema.ts';
-import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
-import { type CommitSettings, rulesAhead } from './branch-rules.ts';
+import { publishFailed } from '../../domain/run/outcome.ts';
+import { type CommitSettings, checkRulesAhead } from './branch-rules.ts';
 import { readRepository } from './job.ts';
-import type { PublishPlace } from './place.ts';
+import { type PublishPlace, stop } from './place.ts';
 import { explained } from './refusals.ts';
 
 /** What is asked about the repository, with the token that will publish. */
@@ -18,49 +18,49 @@ export interface PreflightPlace extends Pick<PublishPlace, 'repository' | 'upstr
 }
 
 /**
- * Null if publishing is permitted, otherwise exit 11 with the missing permissions and the fix. Leaves nothing visible. `continues`:
- * there is a pull request to continue, so that none has to be opened, and rules are asked for with its round.
+ * Ends with exit 11, the missing permissions and the fix if publishing is not permitted. Leaves nothing visible. `continues`: there
+ * is a pull request to continue, so that none has to be opened, and rules are asked for with its round.
  */
-export async function preflightPublishing(
-  place: PreflightPlace,
-  continues: boolean,
-): Promise<RunOutcome | null> {
+export async function preflightPublishing(place: PreflightPlace, continues: boolean): Promise<void> {
   try {
-    return await obstacleFor(place, continues);
+    await askForAll(place, continues);
   } catch (error) {
     if (!(error instanceof GitHubRefused)) throw error;
-    return publishFailed('ERR_GITHUB_REFUSED', `Publishing would fail: ${explained(error.refusal)}`);
+    stop(publishFailed('ERR_GITHUB_REFUSED', `Publishing would fail: ${explained(error.refusal)}`));
   }
 }
 
-async function obstacleFor(
+async function askForAll(
   { repository, upstream, fork, settings }: PreflightPlace,
   continues: boolean,
-): Promise<RunOutcome | null> {
+): Promise<void> {
   const head = settings.headRepository ?? repository;
-  const { defaultBranch, closed } = await stateOf(upstream, repository);
-  const shut = closed ?? (head === repository ? null : (await stateOf(fork, head)).closed);
-  if (shut !== null) return shut;
+  const defaultBranch = await defaultBranchOf(upstream, repository);
+  if (head !== repository) await defaultBranchOf(fork, head);
   const base = settings.base ?? defaultBranch;
   if ((await findHead(upstream, base)) === null)
-    return publishFailed(
-      'ERR_BRANCH_MISSING',
-      `There is no branch ${base} in ${repository}. Name one with --base.`,
+    stop(
+      publishFailed(
+        'ERR_BRANCH_MISSING',
+        `There is no branch ${base} in ${repository}. Name one with --base.`,
+      ),
     );
   // Git stores branches like files: `patchsmith` and `patchsmith/x` exclude each other.
   const parts = (settings.branch ?? 'patchsmith/x').split('/').slice(0, -1);
   for (const name of parts.map((_, depth) => parts.slice(0, depth + 1).join('/')))
     if ((await findHead(fork, name)) !== null)
-      return publishFailed(
-        'ERR_BRANCH_NAME_TAKEN',
-        `The repository ${head} has a branch ${name}, so it cannot have branches below it, such as ${name}/x. Rename it, or choose another name with --branch.`,
+      stop(
+        publishFailed(
+          'ERR_BRANCH_NAME_TAKEN',
+          `The repository ${head} has a branch ${name}, so it cannot have branches below it, such as ${name}/x. Rename it, or choose another name with --branch.`,
+        ),
       );
   await fork.write('POST /git/blobs', { content: '', encoding: 'utf-8' }, { isRepeatable: true });
-  if (continues) return null;
+  if (continues) return;
   await askForPullRequest(upstream, base);
   const branch = settings.branch ?? 'patchsmith/x';
   const isNew = settings.branch === null || (await findHead(fork, branch)) === null;
-  return rulesAhead(fork, settings, { branch, isNew, isMerge: false });
+  await checkRulesAhead(fork, settings, { branch, isNew, isMerge: false });
 }
 
 /** To a token that may open pull requests GitHub answers that there is nothing to merge. */
@@ -73,10 +73,9 @@ async function askForPullRequest(upstream: OnGitHub, base: string): Promise<void
   }
 }
 
-async function stateOf(where: OnGitHub, name: string) {
-  const { default_branch: defaultBranch, archived, disabled } = await readRepository(where);
+async function defaultBranchOf(where: OnGitHub, name: string): Promise<string> {
+  const { default_branch, archived, disabled } = await readRepository(where);
   const state = archived ? 'archived, so nothing can be published in it' : disabled && 'disabled by GitHub';
-  if (!state) return { defaultBranch, closed: null };
-  const closed = publishFailed('ERR_REPOSITORY_CLOSED', `The repository ${name} is ${state}.`);
-  return { defaultBranch, closed };
+  if (state) stop(publishFailed('ERR_REPOSITORY_CLOSED', `The repository ${name} is ${state}.`));
+  return default_branch;
 }

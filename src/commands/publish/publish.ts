@@ -6,7 +6,7 @@
 import { askedIn } from '../../domain/github/publishing/identity.ts';
 import { publishable } from '../../domain/github/publishing/policy.ts';
 import { conclude, type PublicationSoFar } from '../../domain/github/publishing/publication.ts';
-import { noChange, publishFailed, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { noChange, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { RunResult } from '../../domain/run/result.ts';
 import { type Redact, redactedStrings } from '../../domain/secrets/redact.ts';
 import type { FindKnown } from '../../domain/secrets/secret-scan.ts';
@@ -15,16 +15,15 @@ import { warning } from '../../domain/warnings/warning.ts';
 import { refusedResult } from '../../engine/finish/result.ts';
 import { writeDocument } from '../../files/replace-file.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
-import { findClosed, settleStale } from './closing.ts';
-import { commitRun } from './commit-run.ts';
+import { publishChange } from './change.ts';
 import { commentOnIssue, labelIssue, readIssueOfWork } from './issue/issue-of-work.ts';
 import { explainedOnIssue } from './issue/wrong-inputs.ts';
-import { cloneFor, jobOf, type PublishJob, pullPlace, readBase } from './job.ts';
-import { draftOpenFirst, openForReview } from './open-pull-request.ts';
-import { ended, openPlace, type PlaceGiven } from './place.ts';
-import { checkPolicy, withoutExcluded } from './policy-check.ts';
+import { jobOf, type PublishJob } from './job.ts';
+import { lookAtOwnPull } from './own-pull.ts';
+import { ended, obstacleTo, openPlace, type PlaceGiven, stop } from './place.ts';
+import { settleStale } from './plan-branch.ts';
+import { withoutExcluded } from './policy-check.ts';
 import { type CheckedRun, readRun } from './read-run.ts';
-import { rebuildRun } from './rebuild-run.ts';
 import { workflowsAmong } from './refusals.ts';
 
 /** Which run to publish, where to, and as whom. */
@@ -60,13 +59,12 @@ export async function publishRun(input: PublishRequest): Promise<PublicationSoFa
   if (plan === null) return explainedOnIssue(place, { end: endBeforePlan(result), result });
   const folder = makeTemporaryFolder(input.env);
   try {
-    const asked = await ended(place, () => readIssueOfWork(place));
+    const asked = await ended(place, async () => ({ issue: await readIssueOfWork(place) }));
     if ('name' in asked) return conclude(publication, asked);
-    if (asked.status === 'refused') return conclude(publication, asked.outcome);
     const { findKnown } = input;
-    const job = jobOf({ ...place, run, result, plan, findKnown, scratch: folder.path, issue: asked.found });
+    const job = jobOf({ ...place, ...asked, run, result, plan, findKnown, scratch: folder.path });
     const end = withPatchNamed(job, await ended(job, () => publish(job)));
-    const unheard = await ended(job, () => commentOnIssue(job, end));
+    const unheard = await obstacleTo(job, () => commentOnIssue(job, end));
     const both = bothOf(publication, end, unheard);
     await labelIssue(job, both.exitCode === 0 ? 'done' : 'failed');
     conclude(publication, both);
@@ -121,70 +119,48 @@ function recounted({ result, patch }: CheckedRun): RunResult {
   };
 }
 
-/** The steps in order: each can be the last one. */
+/** By what the run has made, and what for. */
 async function publish(job: PublishJob): Promise<RunOutcome> {
-  const mismatch = otherIssue(job);
-  if (mismatch !== null) return mismatch;
-  if (job.settings.publishAs !== 'pull-request') {
-    const { publishAnswer } = await import('./answer/publish-answer.ts');
+  const { settings, result, run } = job;
+  refuseOtherIssue(job);
+  if (settings.publishAs !== 'pull-request') {
+    const { publishAnswer } = await import('./publish-answer.ts');
     return publishAnswer(job);
   }
-  const { patch } = job.run;
-  const merges = (job.result.followUp?.merge ?? null) !== null;
+  const { patch } = run;
+  const { followUp } = result;
+  const merges = (followUp?.merge ?? null) !== null;
   if (patch?.files.length === 0 && patch.excluded.length > 0 && !merges)
     return noChange('All files that the run has changed are left out (--exclude).');
-  const verdict = publishable(job.run.result, job.settings.publishUnfinished);
+  const verdict = publishable(run.result, settings.publishUnfinished);
   // A follow-up without changes leaves the work that it went on with as it is.
   if (verdict.status === 'nothing')
-    return job.result.followUp === null ? settleStale(job, verdict.outcome) : verdict.outcome;
+    return followUp === null ? settleStale(job, verdict.outcome) : verdict.outcome;
   if (verdict.status === 'refused') return verdict.outcome;
   // A merge is no commit yet, and is made again.
-  if (job.run.result.baseDirty === true && !merges) return usageError('ERR_BASE_DIRTY', UNCOMMITTED);
+  if (run.result.baseDirty === true && !merges) return usageError('ERR_BASE_DIRTY', UNCOMMITTED);
   if (patch === null) return usageError('ERR_NOTHING_TO_PUBLISH', 'The run has no patch.');
-  if (job.result.followUp !== null) {
-    const { publishFollowUp } = await import('./follow-up/publish-follow-up.ts');
-    return publishFollowUp(job, { patch, followUp: job.result.followUp, unfinished: verdict.unfinished });
+  const { unfinished } = verdict;
+  if (followUp === null) {
+    const look = () => lookAtOwnPull(job);
+    return publishChange(job, { patch, unfinished, name: `The branch ${job.branch}`, look });
   }
-  const judged = checkPolicy(job, patch);
-  if (judged.status === 'refused') return judged.outcome;
-
-  const base = await readBase(job);
-  if (base.status === 'refused') return base.outcome;
-  const closed = await findClosed(pullPlace(job, base.base), job.marker, job.settings.reopen);
-  if (closed.status === 'refused') return closed.outcome;
-  const { repository, branch, sha } = base.base;
-  const clone = cloneFor(job, repository);
-  const began = job.run.result.baseSha;
-  if (began === null || !(await clone.fetch([sha, began])))
-    return publishFailed('ERR_PATCH_CONFLICT', NOT_PUSHED);
-  const [{ tree: now }, { tree: then }] = [await clone.commit(sha), await clone.commit(began)];
-  const trees = { began: then, now, name: `${branch} (${sha.slice(0, 8)})` };
-  const rebuilt = await rebuildRun(job, clone, patch, trees);
-  if (rebuilt.status === 'refused') return rebuilt.outcome;
-  const { change } = rebuilt;
-  const facts = {
-    unfinished: verdict.unfinished,
-    protectedPaths: [...judged.protectedPaths, ...change.protectedPaths],
-    closed: closed.closed,
-  };
-  const notADraft = await draftOpenFirst(job, base.base, facts);
-  if (notADraft !== null) return notADraft;
-  const commit = await commitRun(job, base.base, { clone, tree: change.tree });
-  if (commit.status === 'refused') return commit.outcome;
-  return openForReview(job, base.base, { ...change, sha: commit.sha }, facts);
+  const { lookAtContinuedPull } = await import('./follow-up/publish-follow-up.ts');
+  const look = () => lookAtContinuedPull(job, patch, followUp);
+  const name = `The branch of pull request #${followUp.pullRequest}`;
+  return publishChange(job, { patch, unfinished, name, look });
 }
 
-const NOT_PUSHED =
-  'GitHub does not have the commit that the run began with, so that its patch cannot be checked there. Push that commit, and publish again.';
-
 /** The workflow knows which issue it works for; a run that names another one is not the run it asked for. */
-function otherIssue({ plan, result, askedIn: issue, settings, upstream }: PublishJob): RunOutcome | null {
-  if (settings.issue === null || issue === null) return null;
-  if (result.followUp?.pullRequest === issue.number) return null;
+function refuseOtherIssue({ plan, result, askedIn: issue, settings, upstream }: PublishJob): void {
+  if (settings.issue === null || issue === null) return;
+  if (result.followUp?.pullRequest === issue.number) return;
   const ofRun = askedIn(plan, `${upstream.owner}/${upstream.repo}`);
-  if (ofRun === null || (ofRun.isHere && ofRun.number === issue.number)) return null;
-  return usageError(
-    'ERR_OTHER_ISSUE',
-    `The run says that its task came from ${ofRun.url}, and --issue that it is #${issue.number}. Publish it without --issue, or check which run this is.`,
+  if (ofRun === null || (ofRun.isHere && ofRun.number === issue.number)) return;
+  stop(
+    usageError(
+      'ERR_OTHER_ISSUE',
+      `The run says that its task came from ${ofRun.url}, and --issue that it is #${issue.number}. Publish it without --issue, or check which run this is.`,
+    ),
   );
 }

@@ -5,7 +5,6 @@ import { foldersOf } from '../../domain/changes/path.ts';
 import { pathMatcher } from '../../domain/changes/path-policy.ts';
 import { isBinary } from '../../domain/github/conflict.ts';
 import { flagLines } from '../../domain/report/result-lines.ts';
-import type { Flag } from '../../domain/review/flag.ts';
 import { repositoriesInTree } from '../../domain/review/git-folder.ts';
 import { noChange, policyViolation, publishFailed } from '../../domain/run/outcome.ts';
 import { listed, sentence } from '../../domain/text/words.ts';
@@ -20,17 +19,15 @@ import {
   treeDifferences,
   treeEntries,
 } from '../../git/store/trees.ts';
-import { type PublishJob, type Refused, refuse } from './job.ts';
-import { lackingLfs } from './lfs-check.ts';
+import type { PublishJob } from './job.ts';
+import { refuseMissingLfs } from './lfs-check.ts';
+import { stop } from './place.ts';
 import { checkLinked } from './policy-check.ts';
 import type { CheckedPatch } from './read-run.ts';
 
 /** The change to publish, on today's base. The clone has its tree. */
 export interface Change {
   readonly tree: string;
-  /** The new contents, for those that are files. */
-  readonly files: readonly { readonly path: string; readonly bytes: Buffer | null }[];
-  readonly flags: readonly Flag[];
   /** What links of the tree give protected names to, and may only be published as a draft. */
   readonly protectedPaths: readonly string[];
 }
@@ -64,17 +61,15 @@ export async function rebuildRun(
   clone: Clone,
   patch: CheckedPatch,
   trees: PatchTrees,
-): Promise<Refused | { status: 'ok'; change: Change }> {
+): Promise<Change> {
   const { result, publication, findKnown, settings, say } = job;
   const proven = await provenTree(job, clone, patch, trees.began);
-  if (typeof proven !== 'string') return proven;
   const merged = await onBase(job, clone, trees, proven);
-  if (typeof merged !== 'string') return merged;
   const changes = await treeDifferences(clone.gitDir, trees.now, merged);
   const named = new Set(patch.files.flatMap(({ path, from }) => [path, ...(from === null ? [] : [from])]));
   const strays = changes.filter(({ path }) => !named.has(path));
   if (strays.length > 0)
-    return conflicting(
+    conflicting(
       job,
       trees,
       strays.map(({ path }) => ({ path, why: 'the base has moved what the patch changes to it' })),
@@ -84,7 +79,7 @@ export async function rebuildRun(
   await clone.fetchContents(there);
   const sizes = await sizesOf(clone.gitDir, [...there, ...changes.flatMap(({ after }) => contentOf(after))]);
   const total = [...sizes.values()].reduce((sum, size) => sum + size, 0);
-  if (total > MAX_TOTAL_BYTES) return broken(`its contents come to more than ${MAX_TOTAL_BYTES} bytes`);
+  if (total > MAX_TOTAL_BYTES) broken(`its contents come to more than ${MAX_TOTAL_BYTES} bytes`);
   const sized = (state: TreeDifference['after']) => state && { ...state, size: sizes.get(state.blob) ?? 0 };
   const changed = new Set(changes.map(({ path }) => path));
   const review = await scanContents({
@@ -99,14 +94,14 @@ export async function rebuildRun(
   const withheld =
     repositoriesReason(repositories) ??
     withheldReason(review.secrets.filter(({ path }) => !isAccepted(path)));
-  if (withheld !== null) return refuse(policyViolation(withheld.code, withheld.reason));
+  if (withheld !== null) stop(policyViolation(withheld.code, withheld.reason));
 
-  publication.flags.push(...review.flags);
+  publication.flags = review.flags;
   const made = new Map(
     (await treeDifferences(clone.gitDir, trees.began, proven)).map(({ path, after }) => [path, after?.blob]),
   );
   const both = changes.filter(({ path, after }) => made.get(path) !== after?.blob).map(({ path }) => path);
-  publication.merged.push(...both);
+  publication.merged = both;
   for (const line of flagLines(review.flags)) say(line);
   if (both.length > 0) say(`merged with changes of ${trees.name}: ${both.join(', ')}`);
   const contents = await readBlobs(
@@ -121,15 +116,11 @@ export async function rebuildRun(
     path,
     bytes: after === null ? null : (contents.get(after.blob) ?? null),
   }));
-  const linked = await checkLinked(job, clone, patch, merged);
-  if (linked.status === 'refused') return linked;
+  const protectedPaths = await checkLinked(job, clone, patch, merged);
   // A merge that is kept as it is has both parents to tell.
-  if (merged === trees.now && !isMerge)
-    return refuse(noChange(`${trees.name} already contains the whole patch.`));
-  const lacking = await lackingLfs(job, files);
-  if (lacking !== null) return refuse(lacking);
-  const { protectedPaths } = linked;
-  return { status: 'ok', change: { tree: merged, files, flags: publication.flags, protectedPaths } };
+  if (merged === trees.now && !isMerge) stop(noChange(`${trees.name} already contains the whole patch.`));
+  await refuseMissingLfs(job, files);
+  return { tree: merged, protectedPaths };
 }
 
 /**
@@ -141,7 +132,7 @@ async function provenTree(
   clone: Clone,
   patch: CheckedPatch,
   began: string,
-): Promise<Refused | string> {
+): Promise<string> {
   const all = [...patch.files, ...patch.excluded];
   const old = new Set(all.flatMap(({ path, from, before }) => (before ? [from ?? path] : [])));
   const entries = (await treeEntries(clone.gitDir, began)) ?? [];
@@ -150,10 +141,13 @@ async function provenTree(
   const index = new ScratchIndex(clone.gitDir, 'patch.index', ENV);
   await index.readTree(began);
   // git refuses a patch without content.
-  const tree = patch.bytes.length === 0 ? await index.editedTree([]) : await appliedTree(index, patch.bytes);
-  if (typeof tree !== 'string') return broken(`git does not apply it: ${tree.why}`);
+  const { tree, stderr } =
+    patch.bytes.length === 0
+      ? { tree: await index.editedTree([]), stderr: '' }
+      : await index.appliedTree(patch.bytes);
+  if (tree === null) return broken(`git does not apply it: ${stderr || 'it did not say why'}`);
   if (tree !== job.result.treeSha)
-    return broken(
+    broken(
       `it makes the tree ${tree} of the run's own base, and the result says ${job.result.treeSha}: it is not the patch that the run proved`,
     );
   if (patch.excluded.length === 0) return tree;
@@ -164,26 +158,15 @@ async function provenTree(
   const isBlocked = (path: string) =>
     folders.has(path) || [...foldersOf(path)].some((one) => kept.includes(one));
   const blocked = back.find((path) => before.has(path) && isBlocked(path));
-  if (blocked !== undefined) return broken(`without ${blocked} (--exclude) the rest of it does not fit`);
+  if (blocked !== undefined) broken(`without ${blocked} (--exclude) the rest of it does not fit`);
   return index.editedTree(back.map((path) => ({ path, state: before.get(path) ?? null })));
 }
 
-async function appliedTree(index: ScratchIndex, bytes: Uint8Array): Promise<string | { why: string }> {
-  const { tree, stderr } = await index.appliedTree(bytes);
-  return tree ?? { why: stderr || 'it did not say why' };
-}
-
-async function onBase(
-  job: PublishJob,
-  clone: Clone,
-  trees: PatchTrees,
-  proven: string,
-): Promise<Refused | string> {
+async function onBase(job: PublishJob, clone: Clone, trees: PatchTrees, proven: string): Promise<string> {
   const { began, now } = trees;
   if (now === began) return proven;
   const merged = await mergeTrees(clone.gitDir, { before: began, ours: now, theirs: proven }, clone.network);
-  if (merged.status === 'failed')
-    return refuse(publishFailed('ERR_COMMIT_NOT_MADE', sentence(merged.message)));
+  if (merged.status === 'failed') return stop(publishFailed('ERR_COMMIT_NOT_MADE', sentence(merged.message)));
   if (merged.conflicts.length === 0) return merged.tree;
   const sides = merged.conflicts.flatMap(({ ours }) => contentOf(ours));
   const contents = await clone.contents(sides, MAX_TEXT_BYTES);
@@ -210,10 +193,10 @@ function conflicting(
   job: PublishJob,
   { name }: PatchTrees,
   files: readonly { path: string; why: string }[],
-): Refused {
-  job.publication.conflicts.push(...files);
+): never {
+  job.publication.conflicts = [...files];
   const named = files.map(({ path, why }) => `${path} (${why})`);
-  return refuse(
+  stop(
     publishFailed(
       'ERR_PATCH_CONFLICT',
       `The patch does not fit onto ${name}: ${listed(named, 10, 'file')}. Run the plan again on the current base.`,
@@ -221,8 +204,8 @@ function conflicting(
   );
 }
 
-function broken(why: string): Refused {
-  return refuse(publishFailed('ERR_PATCH_BROKEN', sentence(`The patch cannot be trusted: ${why}`)));
+function broken(why: string): never {
+  stop(publishFailed('ERR_PATCH_BROKEN', sentence(`The patch cannot be trusted: ${why}`)));
 }
 
 /** Submodules have no content here. */

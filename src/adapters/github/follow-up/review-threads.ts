@@ -115,5 +115,7 @@ const RESOLVE =
 
 /** Marks a thread as resolved. Throws `GitHubRefused` when GitHub refuses, as for a token without `contents: write`. */
 export async function resolveThread({ github }: OnGitHub, id: string): Promise<void> {
-  dataOf(await github.query({ query: RESOLVE, variables: { id }, schema: z.unknown(), planned: {} }));
+  const schema = z.object({ resolveReviewThread: z.object({}) });
+  const planned = { resolveReviewThread: {} };
+  dataOf(await github.query({ query: RESOLVE, variables: { id }, schema, planned }));
 }

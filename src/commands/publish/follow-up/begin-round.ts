@@ -15,11 +15,11 @@ import {
   whyDamaged,
 } from '../../../domain/github/rounds.ts';
 import { isBot } from '../../../domain/github/untrusted-text.ts';
-import { noChange, publishFailed, type RunOutcome } from '../../../domain/run/outcome.ts';
+import { noChange, publishFailed } from '../../../domain/run/outcome.ts';
 import { sentence } from '../../../domain/text/words.ts';
 import type { Clock } from '../../../ports.ts';
-import { rulesAhead } from '../branch-rules.ts';
-import { ended, type PublishPlace } from '../place.ts';
+import { checkRulesAhead } from '../branch-rules.ts';
+import { type PublishPlace, stop } from '../place.ts';
 
 /** What a round is recorded from. */
 export interface RoundQuestion {
@@ -30,21 +30,20 @@ export interface RoundQuestion {
   readonly runId: string | null;
 }
 
-/** A verdict that is not `due` any more, or why there is none. */
-export type RoundBegun = Exclude<RoundVerdict, { status: 'due' }> | { status: 'failed'; outcome: RunOutcome };
+/** A verdict that is not `due` any more. */
+export type RoundBegun = Exclude<RoundVerdict, { status: 'due' }>;
 
 /** Most jobs that are expected to record rounds of a repository at the same moment. */
 const TRIES = 10;
 
-/** Adds the round to the log, unless it is there, one too many, or of a branch whose rules refuse it. Throws `GitHubRefused`. */
+/** Adds the round to the log, unless it is there or one too many. Stops if the rules of the branch refuse it, or the log. */
 export async function beginRound(
   { upstream: where, env, settings }: PublishPlace,
   { event, caps, now, runId }: RoundQuestion,
   { pull, trigger }: { readonly pull: OwnPull; readonly trigger: Trigger },
 ): Promise<RoundBegun> {
   const ahead = { branch: pull.branch, isNew: false, isMerge: trigger === 'conflict' };
-  const obstacle = await rulesAhead(where, settings, ahead);
-  if (obstacle !== null) return { status: 'failed', outcome: obstacle };
+  await checkRulesAhead(where, settings, ahead);
   const job = jobOfRound(env);
   const asked: Round = {
     pull: pull.number,
@@ -59,7 +58,7 @@ export async function beginRound(
   let said = '';
   for (let tries = 1; tries <= TRIES; tries += 1) {
     const log = await readRounds(where, pull, now());
-    if (log.damaged !== null) return notRecorded(whyDamaged(log.damaged));
+    if (log.damaged !== null) notRecorded(whyDamaged(log.damaged));
     const verdict = judgeRound(log.rounds, asked, { caps, now: now() });
     if (verdict.status !== 'due') return verdict;
     const refusal = await addRound(where, log, asked, verdict);
@@ -71,29 +70,23 @@ export async function beginRound(
   );
 }
 
-function notRecorded(why: string): RoundBegun {
-  return { status: 'failed', outcome: publishFailed('ERR_ROUND_NOT_RECORDED', sentence(why)) };
+function notRecorded(why: string): never {
+  stop(publishFailed('ERR_ROUND_NOT_RECORDED', sentence(why)));
 }
 
-/** The same for a job that runs and publishes; null if the run may spend. */
-export async function roundObstacle(
+/** The same for a job that runs and publishes. Stops if the run may not spend. */
+export async function beginOwnRound(
   place: PublishPlace,
   question: Omit<RoundQuestion, 'event'>,
   { pullRequest, head, trigger }: FollowUp,
-): Promise<RunOutcome | null> {
+): Promise<void> {
   const read = await readGitHubEvent(place.env);
   const event = read.status === 'ok' ? read.event : null;
-  return ended(place, async () => {
-    const pull = await readOwnPull(place.upstream, pullRequest);
-    if (typeof pull === 'string')
-      return publishFailed('ERR_PULL_REQUEST_MOVED', `Pull request #${pullRequest} is no longer open.`);
-    // The head may have moved since it was checked out.
-    const begun = await beginRound(place, { ...question, event }, { pull: { ...pull, head }, trigger });
-    if (begun.status === 'recorded') return null;
-    return begun.status === 'failed'
-      ? begun.outcome
-      : trigger === 'request'
-        ? publishFailed('ERR_ROUND_NOT_RECORDED', begun.why)
-        : noChange(begun.why);
-  });
+  const pull = await readOwnPull(place.upstream, pullRequest);
+  if (typeof pull === 'string')
+    return stop(publishFailed('ERR_PULL_REQUEST_MOVED', `Pull request #${pullRequest} is no longer open.`));
+  // The head may have moved since it was checked out.
+  const begun = await beginRound(place, { ...question, event }, { pull: { ...pull, head }, trigger });
+  if (begun.status === 'refused')
+    stop(trigger === 'request' ? publishFailed('ERR_ROUND_NOT_RECORDED', begun.why) : noChange(begun.why));
 }

@@ -10,7 +10,7 @@ import { done, noChange, publishFailed, type RunOutcome } from '../../../domain/
 import { warning } from '../../../domain/warnings/warning.ts';
 import { sha256Of } from '../../../files/hash.ts';
 import { shortComment } from '../../../texts/issue-comment.ts';
-import { ended, type PublishPlace } from '../place.ts';
+import { ended, obstacleTo, type PublishPlace } from '../place.ts';
 import { beginRound, type RoundBegun, type RoundQuestion } from './begin-round.ts';
 
 /** The pull requests to continue. */
@@ -29,7 +29,7 @@ export interface RoundsPrepared {
   readonly isRepeated: boolean;
 }
 
-/** Where nobody asked, the pull request itself says that a round begins, or that there will be none. Throws `GitHubRefused`. */
+/** Where nobody asked, the pull request itself says that a round begins, or that there will be none. */
 export async function prepareRounds(
   place: PublishPlace,
   { pulls, trigger, event, now }: RoundsWanted,
@@ -42,14 +42,17 @@ export async function prepareRounds(
   let failed: RunOutcome | null = null;
   let isRepeated = false;
   for (const pull of pulls) {
-    const begun = await beginRound(place, question, { pull, trigger });
+    const begun = await ended(place, () => beginRound(place, question, { pull, trigger }));
+    if ('name' in begun) {
+      failed ??= begun;
+      continue;
+    }
     if (begun.status === 'recorded') {
       const said = roundWords(begun, settings);
       ready.push(pull.number);
       words.push(said);
       say(`pull request #${pull.number}: ${said}`);
-    } else if (begun.status === 'failed') failed ??= begun.outcome;
-    else {
+    } else {
       reasons.push(begun.why);
       isRepeated ||= trigger === 'request' && !begun.isSpent;
     }
@@ -76,8 +79,7 @@ async function tell(
   { pull, trigger, begun }: { pull: OwnPull; trigger: Trigger; begun: RoundBegun },
 ): Promise<void> {
   const { settings, upstream: where, runUrl, publication, sayMade } = place;
-  if (settings.comment === 'never' || begun.status === 'failed') return;
-  if (begun.status === 'refused' && !begun.isSpent) return;
+  if (settings.comment === 'never' || (begun.status === 'refused' && !begun.isSpent)) return;
   const url = `${settings.githubServerUrl}/${where.owner}/${where.repo}/pull/${pull.number}`;
   const marker = markerOf(issuePlanId(url, sha256Of));
   const what = trigger === 'check' ? 'a failed check' : 'a conflict with the base';
@@ -98,10 +100,9 @@ async function tell(
           link: 'See the log',
         };
   const body = shortComment({ ...words, marker });
-  const unheard = await ended(place, async () => {
+  const unheard = await obstacleTo(place, async () => {
     publication.comment = await putComment(where, { issue: pull.number, marker, body });
     sayMade(`comment on #${pull.number} ${publication.comment.operation}`);
-    return null;
   });
   if (unheard !== null) publication.warnings.push(warning('WARN_NO_COMMENT', unheard.reason));
 }

@@ -9,15 +9,15 @@ import { publishFailed } from '../../../domain/run/outcome.ts';
 import { listed, sentence } from '../../../domain/text/words.ts';
 import { type MergedTrees, mergeTrees } from '../../../git/store/merge-trees.ts';
 import { treeDifferences, treeEntries } from '../../../git/store/trees.ts';
-import { type PublishJob, type Refused, refuse } from '../job.ts';
+import type { PublishJob } from '../job.ts';
+import { stop } from '../place.ts';
 
 /** The merge of the head as the run saw it, and as it is now. */
 export interface RemadeMerge {
-  readonly status: 'ok';
   readonly began: string;
   readonly now: string;
-  /** Why a tree made from `now` is not a resolved merge; null if it is. */
-  whyUnresolved(tree: string): Promise<Refused | null>;
+  /** Stops if a tree made from `now` is not a resolved merge. */
+  refuseUnresolved(tree: string): Promise<void>;
 }
 
 /** Refuses a commit that the base does not contain, and a merge with a different result. */
@@ -26,12 +26,12 @@ export async function remakeMerge(
   clone: Clone,
   pull: OwnPull,
   { head, merge }: FollowUp & { readonly merge: string },
-): Promise<Refused | RemadeMerge> {
+): Promise<RemadeMerge> {
   const { upstream, result } = job;
-  const notMade = (why: string) => refuse(publishFailed('ERR_MERGE_NOT_MADE', why));
+  const notMade = (why: string) => stop(publishFailed('ERR_MERGE_NOT_MADE', why));
   const name = `${pull.base.branch} (${merge.slice(0, 8)})`;
   if ((await mergeBaseOf(upstream, pull.base.sha, merge)) !== merge)
-    return notMade(`The run has merged ${merge.slice(0, 8)}, which is not in ${pull.base.branch}.`);
+    notMade(`The run has merged ${merge.slice(0, 8)}, which is not in ${pull.base.branch}.`);
   const mergeOf = async (ours: string): Promise<MergedTrees> => {
     const before = await mergeBaseOf(upstream, merge, ours);
     return (await clone.fetch([before, ours, merge]))
@@ -43,24 +43,22 @@ export async function remakeMerge(
   if (began.status === 'failed') return notMade(sentence(began.message));
   if (now.status === 'failed') return notMade(sentence(now.message));
   if (began.tree !== result.baseTree)
-    return notMade(
+    notMade(
       `The run began with the tree ${result.baseTree}, and merging ${name} gives ${began.tree}: there were other uncommitted changes, or a different version of git merged differently.`,
     );
   const known = new Set(began.conflicts.map(({ path }) => path));
   const more = now.conflicts.filter(({ path }) => !known.has(path)).map(({ path }) => path);
   if (more.length > 0)
-    return notMade(
+    notMade(
       `Since the run started, the branch has more conflicts with ${name}: ${listed(more, 10, 'file')}. Run it again.`,
     );
   return {
-    status: 'ok',
     began: began.tree,
     now: now.tree,
-    async whyUnresolved(tree) {
+    async refuseUnresolved(tree) {
       const left = await unresolved(clone, now, tree);
-      return left.length === 0
-        ? null
-        : notMade(`The conflict with ${name} is not resolved in ${listed(left, 10, 'file')}.`);
+      if (left.length > 0)
+        notMade(`The conflict with ${name} is not resolved in ${listed(left, 10, 'file')}.`);
     },
   };
 }

@@ -11,24 +11,24 @@ import { type RunOutcome, usageError } from '../../../domain/run/outcome.ts';
 import { warning } from '../../../domain/warnings/warning.ts';
 import { sha256Of } from '../../../files/hash.ts';
 import { commentText } from '../../../texts/issue-comment.ts';
-import { type IssueOfWork, type PublishJob, type Refused, refuse } from '../job.ts';
-import type { PublishPlace } from '../place.ts';
+import type { IssueOfWork, PublishJob } from '../job.ts';
+import { type PublishPlace, stop } from '../place.ts';
 import { refusalSentence } from '../refusals.ts';
 import { forReaders } from './input-words.ts';
 
-/** Reads the issue of `--issue`. Throws `GitHubRefused` when GitHub refuses to show an issue that may exist. */
+/** Reads the issue of `--issue`; null when none was named. */
 export async function readIssueOfWork({
   upstream,
   repository,
   settings: { issue, githubServerUrl: serverUrl },
-}: PublishPlace): Promise<Refused | { status: 'ok'; found: IssueOfWork | null }> {
-  if (issue === null) return { status: 'ok', found: null };
-  const wrong = (reason: string) => refuse(usageError('ERR_OTHER_ISSUE', `--issue: ${reason}`));
+}: PublishPlace): Promise<IssueOfWork | null> {
+  if (issue === null) return null;
+  const wrong = (reason: string) => stop(usageError('ERR_OTHER_ISSUE', `--issue: ${reason}`));
   const named = issueReference(issue, { repository, serverUrl });
   if (typeof named === 'string') return wrong(`${named}.`);
   const { number } = named;
   if (named.repository.toLowerCase() !== repository.toLowerCase())
-    return wrong(
+    wrong(
       `${named.repository}#${number} is not an issue of ${repository}, the repository that is published to.`,
     );
   const schema = z.object({ html_url: z.string(), pull_request: z.unknown().optional() });
@@ -39,7 +39,7 @@ export async function readIssueOfWork({
     );
   const { html_url: url, pull_request: pull } = found;
   const askedIn = { repository, number, url, isPullRequest: pull !== undefined, isHere: true };
-  return { status: 'ok', found: { askedIn, marker: markerOf(issuePlanId(url, sha256Of)) } };
+  return { askedIn, marker: markerOf(issuePlanId(url, sha256Of)) };
 }
 
 /** Sets the label of `--trigger-label`; what GitHub refuses of that is a warning. */
@@ -66,10 +66,10 @@ export type CommentJob = PublishPlace &
  * Reports how the publication ended; does nothing if no comment is wanted or the plan did not come from an issue of this
  * repository, unless that has to give the patch (`--fallback issue`).
  */
-export async function commentOnIssue(job: CommentJob, end: RunOutcome): Promise<null> {
+export async function commentOnIssue(job: CommentJob, end: RunOutcome): Promise<void> {
   const { askedIn, settings, upstream, publication, issueMarker: marker, patchFile, sayMade } = job;
-  if (settings.comment === 'never' || job.signal.aborted) return null;
-  if (isToldElsewhere(job, end)) return null;
+  if (settings.comment === 'never' || job.signal.aborted) return;
+  if (isToldElsewhere(job, end)) return;
   const patch = end.errorCode === 'ERR_GITHUB_REFUSED' ? (job.made?.patch ?? null) : null;
   if ((askedIn === null || !askedIn.isHere) && patch === null) {
     if (settings.comment === 'always')
@@ -79,7 +79,7 @@ export async function commentOnIssue(job: CommentJob, end: RunOutcome): Promise<
           'No comment was posted because the plan did not come from an issue of this repository.',
         ),
       );
-    return null;
+    return;
   }
   // The patch's path on this machine is of no use to readers of the issue; that it is among the artifacts is said below.
   const reason =
@@ -96,7 +96,6 @@ export async function commentOnIssue(job: CommentJob, end: RunOutcome): Promise<
   sayMade(
     `${isHere ? `comment on #${askedIn.number}` : 'issue with the patch'} ${publication.comment.operation}`,
   );
-  return null;
 }
 
 /**

@@ -23,10 +23,10 @@ import { sayEnd, sayTo } from '../../../host/say.ts';
 import { shortComment } from '../../../texts/issue-comment.ts';
 import type { Given } from '../../command.ts';
 import { readBudget, type SpentBudget } from '../costs/budget.ts';
-import { prepareRounds, RUN_CAN_START } from '../follow-up/prepare-rounds.ts';
-import { type BranchWork, foreignObstacle } from '../foreign-branch.ts';
+import { prepareRounds, type RoundsPrepared, RUN_CAN_START } from '../follow-up/prepare-rounds.ts';
 import type { IssueOfWork } from '../job.ts';
-import { ended, openPlace, type PublishPlace } from '../place.ts';
+import { ended, obstacleTo, openPlace, type PublishPlace, stop } from '../place.ts';
+import { type BranchWork, refuseForeign } from '../plan-branch.ts';
 import { preflightPublishing } from '../preflight.ts';
 import { MAX_SAID, readPublishInputs } from '../start.ts';
 import { type CommentJob, commentOnIssue, labelIssue, readIssueOfWork } from './issue-of-work.ts';
@@ -49,49 +49,48 @@ export async function startPrepare(context: HostContext, given: Given): Promise<
 async function prepare(context: HostContext, place: PublishPlace): Promise<RunOutcome> {
   const { settings, upstream, publication, version, runUrl } = place;
   const { now } = context;
-  const read = await ended(place, () => readIssueOfWork(place));
+  const read = await ended(place, async () => ({
+    issue: await readIssueOfWork(place),
+    asked: await pullsAskedFor(context, upstream, settings),
+    budget: await readBudget(upstream, settings, now()),
+  }));
   if ('name' in read) return read;
-  if (read.status === 'refused') return read.outcome;
-  const asked = await ended(place, () => pullsAskedFor(context, upstream, settings));
-  if ('name' in asked) return asked;
-  const isAnswer = settings.publishAs !== 'pull-request';
-  const budget = await ended(place, () => readBudget(upstream, settings, now()));
-  if ('name' in budget) return budget;
-  const used = budget.whyNot(read.found && issuePlanId(read.found.askedIn.url, sha256Of));
+  const { issue, asked, budget } = read;
   const asks = asked.status === 'found' ? asked.pulls : null;
   const pulls = asks?.filter(({ marker }) => budget.whyNot(marker) === null) ?? null;
-  const [first] = asks ?? [];
-  const spent = used ?? (pulls?.length === 0 && first !== undefined ? budget.whyNot(first.marker) : null);
-  // The question whether it may write is a write itself, if one without an effect.
-  const permitted =
-    asked.status === 'stopped'
-      ? asked.outcome
-      : spent !== null || settings.dryRun || pulls?.length === 0 || isAnswer
-        ? spent
-        : await preflightPublishing(place, pulls !== null);
-  const rounds =
-    permitted !== null || asked.status !== 'found'
-      ? null
-      : await ended(place, () => prepareRounds(place, { ...asked, pulls: pulls ?? [], now }));
-  if (rounds !== null && 'name' in rounds) return rounds;
+  const isAnswer = settings.publishAs !== 'pull-request';
+  const made: { rounds: RoundsPrepared | null; ready: string[] } = { rounds: null, ready: [] };
+  const obstacle = await obstacleTo(place, async () => {
+    if (asked.status === 'stopped') stop(asked.outcome);
+    const [first] = asks ?? [];
+    const isSpent = pulls?.length === 0 && first !== undefined;
+    const used =
+      budget.whyNot(issue && issuePlanId(issue.askedIn.url, sha256Of)) ??
+      (isSpent ? budget.whyNot(first.marker) : null);
+    if (used !== null) stop(used);
+    // The question whether it may write is a write itself, if one without an effect.
+    if (!settings.dryRun && pulls?.length !== 0 && !isAnswer)
+      await preflightPublishing(place, pulls !== null);
+    if (asked.status === 'found') {
+      made.rounds = await prepareRounds(place, { ...asked, pulls: pulls ?? [], now });
+      if (made.rounds.outcome.exitCode !== 0) stop(made.rounds.outcome);
+    } else if (!settings.dryRun && !isAnswer)
+      await refuseObstacles(place, { budget, works: worksOf(context, settings, issue), ready: made.ready });
+  });
+  const { rounds, ready } = made;
   if (pulls !== null) context.onContinued?.(rounds?.ready ?? []);
   if (rounds?.isRepeated) return rounds.outcome;
-  const works = settings.dryRun || pulls !== null || isAnswer ? [] : worksOf(context, settings, read.found);
-  const { obstacle, ready } =
-    permitted === null && (rounds?.outcome.exitCode ?? 0) === 0
-      ? await obstacleAmong(place, budget, works)
-      : { obstacle: permitted ?? rounds?.outcome ?? null, ready: [] };
   const good = rounds?.outcome ?? PERMITTED;
   const end = obstacle ?? { ...good, reason: `${good.reason} ${budget.words}`.trim() };
-  if (read.found === null) {
+  if (issue === null) {
     context.onPrepared?.(ready);
     return end;
   }
-  const { askedIn, marker: issueMarker } = read.found;
+  const { askedIn, marker: issueMarker } = issue;
   const result = { ...refusedResult(obstacle ?? PERMITTED, version), runId: 'none yet' };
   // An answer without the link stays the same, however often it is asked for.
   const job = { ...place, askedIn, issueMarker, result, runUrl: asked.status === 'stopped' ? null : runUrl };
-  const unheard = await ended(place, () =>
+  const unheard = await obstacleTo(place, () =>
     obstacle === null ? acknowledge(job, askedIn.number, rounds?.words ?? []) : commentOnIssue(job, obstacle),
   );
   if (unheard !== null) publication.warnings.push(warning('WARN_NO_COMMENT', unheard.reason));
@@ -127,24 +126,23 @@ function planFiles(plan: string | null): string[] {
   return [...new Set(lines.filter((line) => line !== '' && line !== '-'))];
 }
 
-/** The first obstacle, or all of them in one; `ready` are the plan files without one. */
-async function obstacleAmong(
+/** Stops with all obstacles in one; the plan files without one go into `ready`. */
+async function refuseObstacles(
   place: PublishPlace,
-  budget: SpentBudget,
-  works: readonly PlannedWork[],
-): Promise<{ obstacle: RunOutcome | null; ready: string[] }> {
+  given: { budget: SpentBudget; works: readonly PlannedWork[]; ready: string[] },
+): Promise<void> {
+  const { budget, works, ready } = given;
   const refusals: RunOutcome[] = [];
-  const ready: string[] = [];
   for (const work of works) {
     const id = planId(work.plan, place.repository, sha256Of);
-    const obstacle = budget.whyNot(id) ?? (await foreignObstacle(place, work));
+    const obstacle = budget.whyNot(id) ?? (await obstacleTo(place, () => refuseForeign(place, work)));
     if (obstacle !== null) refusals.push(obstacle);
     else if (work.file !== null) ready.push(work.file);
   }
-  const [first = null] = refusals;
-  const others = refusals.length > 0 && ready.length > 0 ? ['The other plans may be carried out.'] : [];
-  const reason = [...refusals.map((refusal) => refusal.reason), ...others].join(' ');
-  return { obstacle: first && { ...first, reason }, ready };
+  const [first] = refusals;
+  if (first === undefined) return;
+  const others = ready.length > 0 ? ['The other plans may be carried out.'] : [];
+  stop({ ...first, reason: [...refusals.map(({ reason }) => reason), ...others].join(' ') });
 }
 
 /** Whoever may not start a run gets no answer to a comment and no round: one asked for by a person begins the count anew. */
@@ -152,20 +150,20 @@ async function pullsAskedFor(
   { env, interrupt }: HostContext,
   where: OnGitHub,
   settings: Settings,
-): Promise<RunOutcome | (PullsToContinue & { event: GitHubEvent | null })> {
+): Promise<PullsToContinue & { event: GitHubEvent | null }> {
   const { continued } = settings;
   const { pullsToContinue } = await import('../../../engine/continued/locate.ts');
   const { passGate } = await import('../../../engine/trust/gate.ts');
   const read = await readGitHubEvent(env);
   if (read.status === 'failed' && continued !== 'never')
-    return usageError('ERR_EVENT_UNREADABLE', read.message);
+    stop(usageError('ERR_EVENT_UNREADABLE', read.message));
   const event = read.status === 'ok' ? read.event : null;
   const found = await pullsToContinue(where, { asked: continued, event, env, pauseMs: PAUSE_MS });
   if (found.status === 'ordinary' && event?.request == null) return { ...found, event };
   const openGitHub = () => Promise.resolve(where.github);
   const trust = { event, refusal: null, token: 'given', openGitHub };
   const gate = await passGate({ input: { trust, settings }, interrupt });
-  return gate.status === 'stopped' ? gate.outcome : { ...found, event };
+  return gate.status === 'stopped' ? stop(gate.outcome) : { ...found, event };
 }
 
 /** Length of a pause in which GitHub computes whether something can be merged. */
@@ -174,9 +172,9 @@ const PAUSE_MS = 5_000;
 const PERMITTED = done(RUN_CAN_START);
 
 /** The comment that the outcome will replace. `words` are said of the round, if a pull request is continued. */
-async function acknowledge(job: CommentJob, issue: number, words: readonly string[]): Promise<null> {
+async function acknowledge(job: CommentJob, issue: number, words: readonly string[]): Promise<void> {
   const { settings, upstream, issueMarker: marker, runUrl, publication, sayMade, signal } = job;
-  if (settings.comment === 'never' || signal.aborted) return null;
+  if (settings.comment === 'never' || signal.aborted) return;
   const body = shortComment({
     headline: 'Working on it',
     reason: ['This comment will say what came of it.', ...words.map((one) => `(${one})`)].join(' '),
@@ -185,5 +183,4 @@ async function acknowledge(job: CommentJob, issue: number, words: readonly strin
   });
   publication.comment = await putComment(upstream, { issue, marker, body });
   sayMade(`comment on #${issue} ${publication.comment.operation}`);
-  return null;
 }

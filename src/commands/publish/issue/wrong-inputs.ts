@@ -18,7 +18,7 @@ import { warning } from '../../../domain/warnings/warning.ts';
 import { refusedResult } from '../../../engine/finish/result.ts';
 import type { HostContext } from '../../../host/context.ts';
 import { readSettings } from '../../inputs.ts';
-import { ended, openPlace, type PublishPlace } from '../place.ts';
+import { obstacleTo, openPlace, type PublishPlace } from '../place.ts';
 import { readRun } from '../read-run.ts';
 import { commentOnIssue, labelIssue, readIssueOfWork } from './issue-of-work.ts';
 
@@ -104,21 +104,19 @@ export async function explainedOnIssue(
   const { settings, publication } = place;
   let { end } = given;
   if (settings.issue === null) return conclude(publication, end);
-  const failed = await ended(place, async () => {
-    const read = await readIssueOfWork(place);
-    if (read.status === 'refused') return read.outcome;
-    if (read.found === null) return null;
-    const { askedIn, marker } = read.found;
+  const failed = await obstacleTo(place, async () => {
+    const issue = await readIssueOfWork(place);
+    if (issue === null) return;
+    const { askedIn, marker } = issue;
     const job = { ...place, result: given.result, askedIn, issueMarker: marker };
     const there =
       given.result.runId === '' && (await commentThere(job.upstream, { issue: askedIn.number, marker }));
     if (there && numberOf(there) > numberOf(job.runUrl ?? '')) {
       end = noChange('No run began in this workflow run: a newer one works on the issue.');
-      return null;
+      return;
     }
     await commentOnIssue(job, end);
     await labelIssue(job, end.exitCode === 0 ? 'done' : 'failed');
-    return null;
   });
   if (failed !== null) publication.warnings.push(warning('WARN_NO_COMMENT', failed.reason));
   return conclude(publication, end);

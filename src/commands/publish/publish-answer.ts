@@ -1,8 +1,8 @@
 /** The findings that a run answered with, as a review, a check run or SARIF. Its directory is hostile: the schema and caps decide. */
 
 import { join } from 'node:path';
-import { putCheckRun } from '../../../adapters/github/check-runs.ts';
-import { diffOf, putReview, readPull } from '../../../adapters/github/reviews.ts';
+import { putCheckRun } from '../../adapters/github/check-runs.ts';
+import { diffOf, putReview, readPull } from '../../adapters/github/reviews.ts';
 import {
   bySeverity,
   countReported,
@@ -10,15 +10,15 @@ import {
   type ReportedFinding,
   reportedLines,
   shownLines,
-} from '../../../domain/findings/reported.ts';
-import { consequenceOf } from '../../../domain/github/publishing/policy.ts';
-import type { Publication } from '../../../domain/github/publishing/publication.ts';
-import { done, noChange, publishFailed, type RunOutcome, usageError } from '../../../domain/run/outcome.ts';
-import { sha256Of } from '../../../files/hash.ts';
-import { writeDocument } from '../../../files/replace-file.ts';
-import { checkAnnotation, findingComment, reportBody, sarifOf } from '../../../texts/findings.ts';
-import type { PublishJob } from '../job.ts';
-import { rulesOf } from '../policy-check.ts';
+} from '../../domain/findings/reported.ts';
+import { consequenceOf } from '../../domain/github/publishing/policy.ts';
+import type { Publication } from '../../domain/github/publishing/publication.ts';
+import { done, noChange, publishFailed, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { sha256Of } from '../../files/hash.ts';
+import { writeDocument } from '../../files/replace-file.ts';
+import { checkAnnotation, findingComment, reportBody, sarifOf } from '../../texts/findings.ts';
+import type { PublishJob } from './job.ts';
+import { rulesOf } from './policy-check.ts';
 
 /** Most comments at lines in a review; the other findings are in its body. */
 const MAX_COMMENTS = 30;

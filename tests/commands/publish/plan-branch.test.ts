@@ -1,8 +1,8 @@
 /** Commits of others on a plan's branch are found before anything is paid for. */
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type BranchWork, foreignObstacle } from '../../../src/commands/publish/foreign-branch.ts';
-import { openPlace } from '../../../src/commands/publish/place.ts';
+import { obstacleTo, openPlace } from '../../../src/commands/publish/place.ts';
+import { type BranchWork, refuseForeign } from '../../../src/commands/publish/plan-branch.ts';
 import { resolveSettings } from '../../../src/config/resolve.ts';
 import { branchOf, planId } from '../../../src/domain/github/publishing/identity.ts';
 import { sha256Of } from '../../../src/files/hash.ts';
@@ -41,7 +41,8 @@ async function obstacle(work: BranchWork, flags: Record<string, unknown> = {}) {
   if (resolved.status !== 'ok') throw new Error(JSON.stringify(resolved));
   const { settings } = resolved;
   const given = { repository: NAME, settings, token, version: '0', env: {}, interrupt, say: () => {} };
-  return foreignObstacle(await openPlace(given), work);
+  const place = await openPlace(given);
+  return obstacleTo(place, () => refuseForeign(place, work));
 }
 
 const branchFor = (work: BranchWork) => {

@@ -1,0 +1,160 @@
+/**
+ * Publishes a change, for a pull request of its own and for one that is continued: look at the branch, rebuild the change on it,
+ * commit, and say so on the pull request. Every step finds what an earlier publication has made.
+ */
+
+import type { Clone } from '../../adapters/github/clone.ts';
+import { type PullRequest, turnIntoDraft } from '../../adapters/github/pull-requests.ts';
+import { draftReasons, verificationOf } from '../../domain/github/publishing/policy.ts';
+import { done, policyViolation, publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
+import { listed } from '../../domain/text/words.ts';
+import { warning } from '../../domain/warnings/warning.ts';
+import { makeCommit } from './commit-run.ts';
+import type { Base, PublishJob } from './job.ts';
+import { stop } from './place.ts';
+import { checkLinked, checkPolicy } from './policy-check.ts';
+import type { CheckedPatch } from './read-run.ts';
+import { type PatchTrees, rebuildRun } from './rebuild-run.ts';
+
+/** What is used of a pull request here. */
+export type PullOfChange = Pick<PullRequest, 'number' | 'node_id' | 'html_url' | 'title' | 'body' | 'draft'>;
+
+/** What a pull request is to say of the change. */
+export interface ChangeFacts {
+  readonly sha: string;
+  /** The run ended before its work was done. */
+  readonly unfinished: boolean;
+  /** What may only be published as a draft. */
+  readonly protectedPaths: readonly string[];
+  /** Why it should be a draft, and whether it is one. */
+  readonly drafts: readonly string[];
+  readonly isDraft: boolean;
+}
+
+/** A branch as GitHub has it, which this run may be published on. */
+export interface Ground {
+  readonly clone: Clone;
+  readonly base: Base;
+  /** Null for a branch that does not exist yet. */
+  readonly head: string | null;
+  /** The tree of the head if that is this run's commit already, else null. */
+  readonly made: string | null;
+  readonly trees: PatchTrees;
+  /** Named in the message of the commit. */
+  readonly request: string | null;
+  /** The parents of a commit of this tree; null where the branch is at it already. Stops where it must not be made. */
+  parents(tree: string): Promise<readonly string[] | null>;
+  /** The pull requests that protected files may only reach as drafts. */
+  pulls(): Promise<readonly PullOfChange[]>;
+  /** The pull request, opened if there is none. */
+  findOrOpen(facts: ChangeFacts): Promise<{ thing: PullRequest | PullOfChange; isNew: boolean }>;
+  /** Whether its text had to be changed. */
+  update(pull: PullOfChange, facts: ChangeFacts): Promise<boolean>;
+  /** What is left to do when all of that is reported. */
+  finish(pull: PullOfChange, sha: string, isNew: boolean): Promise<void>;
+}
+
+/** The patch, and where it goes. */
+export interface ChangeToPublish {
+  readonly patch: CheckedPatch;
+  readonly unfinished: boolean;
+  /** The branch, at the start of a sentence. */
+  readonly name: string;
+  /** Null if the branch has moved since GitHub was asked. */
+  look(): Promise<Ground | null>;
+}
+
+/** Others may move the branch at the same time; everything is then read again. */
+const TRIES = 3;
+
+/** Never commits over what others have pushed. Reports the pull request as soon as it exists, whatever happens after that. */
+export async function publishChange(job: PublishJob, given: ChangeToPublish): Promise<RunOutcome> {
+  const { patch, unfinished, name } = given;
+  const { branch, publication, sayMade } = job;
+  const byName = checkPolicy(job, patch);
+  for (let tries = 1; tries <= TRIES; tries += 1) {
+    const ground = await given.look();
+    if (ground === null) continue;
+    const { clone, base, head, made } = ground;
+    publication.base = { branch: base.branch, sha: base.sha };
+    const { tree, protectedPaths: linked } =
+      made === null
+        ? await rebuildRun(job, clone, patch, ground.trees)
+        : { tree: made, protectedPaths: await checkLinked(job, clone, patch, made) };
+    const facts = { unfinished, protectedPaths: [...byName, ...linked] };
+    const parents = await ground.parents(tree);
+    await draftFirst(job, ground, facts.protectedPaths);
+    if (parents === null && head !== null) {
+      publication.commit = { sha: head, tree, operation: 'none', verified: null };
+      sayMade(`${branch} has this change already`);
+      return tellOnPull(job, ground, { ...facts, sha: head });
+    }
+    if (parents === null || !(await clone.fetch(parents))) continue;
+    const order = { tree, parents, branch, head, base: base.branch, request: ground.request };
+    const sha = await makeCommit(job, clone, order);
+    if (sha !== null) return tellOnPull(job, ground, { ...facts, sha });
+  }
+  return publishFailed(
+    'ERR_PULL_REQUEST_MOVED',
+    `${name} was updated by others ${TRIES} times in a row. Publish again.`,
+  );
+}
+
+/** Makes all pull requests of a branch drafts before protected files reach it, from where they could be merged at once. */
+async function draftFirst(job: PublishJob, ground: Ground, protectedPaths: readonly string[]): Promise<void> {
+  if (protectedPaths.length === 0) return;
+  for (const pull of await ground.pulls()) {
+    const why = pull.draft === true ? null : await turnIntoDraft(job.upstream, pull);
+    if (why !== null)
+      stop(
+        policyViolation(
+          'ERR_PROTECTED_PATH',
+          `The patch changes protected files, which are only published in a draft: ${listed(protectedPaths, 10, 'file')}. Pull request #${pull.number} is not a draft, and GitHub refused to convert it: ${why} Nothing was pushed. Convert it to a draft yourself, or accept the files with --accept-protected GLOB.`,
+        ),
+      );
+  }
+}
+
+async function tellOnPull(
+  job: PublishJob,
+  ground: Ground,
+  given: Omit<ChangeFacts, 'drafts' | 'isDraft'>,
+): Promise<RunOutcome> {
+  const { branch, publication, result, settings, sayMade } = job;
+  const drafts = draftReasons({
+    ...given,
+    setting: settings.draft,
+    verification: verificationOf(result),
+    wasDenied: result.deniedCount > 0,
+  });
+  const facts = { ...given, drafts, isDraft: drafts.length > 0 };
+  const { thing: pull, isNew } = await ground.findOrOpen(facts);
+  const isDraft = isNew ? pull.draft === true : await keptDraft(job, pull, drafts);
+  const { number, html_url: url } = pull;
+  const report = (operation: keyof typeof OPERATIONS) => {
+    const made = { number, url, branch, headSha: given.sha, draft: isDraft, draftReasons: drafts };
+    publication.pullRequest = { ...made, operation };
+    return OPERATIONS[operation];
+  };
+  let operation = report(isNew ? 'created' : publication.commit?.operation === 'none' ? 'none' : 'updated');
+  if (!isNew && (await ground.update(pull, { ...facts, isDraft }))) operation = report('updated');
+  sayMade(`pull request #${number} ${operation}: ${url}`);
+  await ground.finish(pull, given.sha, isNew);
+  return done(`Pull request #${number} ${operation}: ${url}`);
+}
+
+const OPERATIONS = { created: 'opened', updated: 'updated', none: 'is up to date' } as const;
+
+/** Whether it ends as a draft. One that people turned into a draft stays one. */
+async function keptDraft(job: PublishJob, pull: PullOfChange, reasons: readonly string[]): Promise<boolean> {
+  if (pull.draft === true || reasons.length === 0) return pull.draft === true;
+  const why = await turnIntoDraft(job.upstream, pull);
+  if (why === null) return true;
+  job.publication.warnings.push(
+    warning(
+      'WARN_NOT_A_DRAFT',
+      `Pull request #${pull.number} is open for review, though it should be a draft: ${reasons.join(', and ')}. GitHub refused to convert it: ${why}`,
+    ),
+  );
+  return false;
+}

@@ -1,0 +1,203 @@
+/**
+ * The branch of a plan as GitHub has it: looked at before a run is paid for, and again before it is published. Whether it may be
+ * built on, and what becomes of its pull request when a later run has found nothing to change.
+ */
+
+import { ownAccount } from '../../adapters/github/access.ts';
+import { type CommitsSince, commitsSince, deleteRef, findHead } from '../../adapters/github/branch.ts';
+import type { Clone } from '../../adapters/github/clone.ts';
+import { putComment } from '../../adapters/github/issues.ts';
+import {
+  findPullRequest,
+  findUnmerged,
+  type PullRequest,
+  updatePullRequest,
+} from '../../adapters/github/pull-requests.ts';
+import { branchOf, markerOf, planId, type RunPlan } from '../../domain/github/publishing/identity.ts';
+import { code } from '../../domain/github/publishing/markdown.ts';
+import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
+import type { RunResult } from '../../domain/run/result.ts';
+import { sentence } from '../../domain/text/words.ts';
+import { refusedResult } from '../../engine/finish/result.ts';
+import { sha256Of } from '../../files/hash.ts';
+import { makeTemporaryFolder } from '../../files/temporary.ts';
+import { commentText, shortComment } from '../../texts/issue-comment.ts';
+import { forReaders } from './issue/input-words.ts';
+import {
+  type Base,
+  type BranchWanted,
+  cleanMergeIn,
+  cloneFor,
+  type PublishJob,
+  type PullPlace,
+  readBase,
+} from './job.ts';
+import { ended, type PublishPlace, stop } from './place.ts';
+
+/** A branch that this run, or the one ahead, may be published on. */
+export interface PlanBranch {
+  readonly base: Base;
+  readonly place: PullPlace;
+  readonly clone: Clone;
+  /** Null for a branch that does not exist yet. */
+  readonly head: string | null;
+  readonly since: CommitsSince | null;
+  /** A pull request that was closed without being merged and has to be reopened, or null. */
+  readonly closed: PullRequest | null;
+}
+
+/** The branch to look at. */
+interface BranchToLookAt extends PublishPlace, BranchWanted, Pick<PublishJob, 'scratch' | 'marker'> {
+  /** Of the run that is published; null before there is one. */
+  readonly result: RunResult | null;
+  /** The caller reports it on the issue. */
+  readonly hasIssue: boolean;
+}
+
+/** Stops if it has commits of others, which is reported once on its pull request, or if people closed that. */
+export async function lookAtBranch(work: BranchToLookAt): Promise<PlanBranch> {
+  const { upstream, fork, branch, marker, settings } = work;
+  const { base, place } = await readBase(work, work);
+  const closed = await findClosed(place, marker, settings.reopen);
+  const clone = cloneFor(work, base.repository);
+  const head = await findHead(fork, branch);
+  const cleanMerge = cleanMergeIn(clone, upstream);
+  const since = head === null ? null : await commitsSince(upstream, { baseSha: base.sha, head, cleanMerge });
+  const foreign = since?.foreign ?? null;
+  if (foreign !== null) {
+    const reason = `The branch ${branch} has commits by others (${foreign.sha.slice(0, 8)} by ${foreign.author}), which are not overwritten. To build on them, comment /patchsmith and what to do on its pull request (--continue); otherwise merge or delete the branch, or choose another one with --branch.`;
+    const outcome = publishFailed('ERR_COMMITS_OF_OTHERS', reason);
+    if (!work.hasIssue) await sayOnPull(work, place, outcome);
+    stop(outcome);
+  }
+  return { base, place, clone, head, since, closed };
+}
+
+/** One comment, if the branch has a pull request; its words are replaced when they change. */
+async function sayOnPull(work: BranchToLookAt, { upstream, wanted }: PullPlace, outcome: RunOutcome) {
+  const { settings, version, marker } = work;
+  if (settings.comment === 'never') return;
+  const pull = await findPullRequest(upstream, wanted);
+  if (pull === null) return;
+  const result = work.result ?? { ...refusedResult(outcome, version), runId: 'none yet' };
+  const nothing = { pullRequest: null, conflicts: [], warnings: [], marker };
+  const body = commentText({ ...forReaders({ ...work, result }, outcome), ...nothing });
+  await putComment(upstream, { issue: pull.number, marker, body });
+}
+
+/** The work of a run that has not begun. */
+export interface BranchWork {
+  /** `sha256` matters only for a plan that came from no file and no issue. */
+  readonly plan: Pick<RunPlan, 'source' | 'title' | 'sha256'>;
+  /** The branch that it begins on; null where that is the default branch. */
+  readonly base: string | null;
+  /** The caller reports it on the issue. */
+  readonly hasIssue: boolean;
+}
+
+/** Stops with exit 11 if publishing would be refused for its branch. */
+export async function refuseForeign(place: PublishPlace, work: BranchWork): Promise<void> {
+  const { settings, repository, env } = place;
+  // With a suffix each run has its own branch.
+  if (settings.branchSuffix !== 'none') return;
+  const { source, title, sha256 } = work.plan;
+  const plan: RunPlan = { source, title, sha256, allow: [], protect: [] };
+  const id = planId(plan, repository, sha256Of);
+  const branch = settings.branch ?? branchOf(plan, id);
+  const scratch = makeTemporaryFolder(env);
+  const { base: began, hasIssue } = work;
+  const wanted = { branch, began, hasIssue, marker: markerOf(id), result: null, scratch: scratch.path };
+  try {
+    await lookAtBranch({ ...place, ...wanted });
+  } finally {
+    scratch.remove();
+  }
+}
+
+/** The pull request to reopen, and null for none: there is an open one, or none that was closed unmerged. */
+async function findClosed(
+  { upstream, wanted }: PullPlace,
+  marker: string,
+  setting: PublishPlace['settings']['reopen'],
+): Promise<PullRequest | null> {
+  const found = await findUnmerged(upstream, wanted, marker);
+  if (found === null || (await findPullRequest(upstream, wanted)) !== null) return null;
+  const me = setting === 'always' ? null : await ownAccount(upstream.github);
+  if (setting === 'always' || (me !== null && me.login === found.by)) return found.pull;
+  const by = found.by === null ? '' : ` by ${found.by}`;
+  return stop(
+    publishFailed(
+      'ERR_PULL_REQUEST_CLOSED',
+      `The pull request of this plan was closed${by} without being merged, and stays closed (--reopen never): ${found.pull.html_url}. Reopen it and publish again, or publish with --reopen always.`,
+    ),
+  );
+}
+
+/**
+ * Closes the open one, or comments that it may no longer be needed (`--stale`). `end` is the outcome so far; the returned one says what was
+ * done. A pull request that the run built on, other people's, and one into another base are left alone.
+ */
+export async function settleStale(job: PublishJob, end: RunOutcome): Promise<RunOutcome> {
+  const { settings, result, marker, branch, fork, publication, sayMade } = job;
+  if (settings.stale === 'keep') return end;
+  const read = await ended(job, () => readBase(job, { branch, began: result.baseBranch }));
+  if ('name' in read) return read.errorCode === 'ERR_BASE_BRANCH' ? end : read;
+  const { base, place } = read;
+  publication.base = { branch: base.branch, sha: base.sha };
+  const pull = await findPullRequest(place.upstream, place.wanted);
+  const isStale =
+    pull !== null &&
+    pull.base.ref === base.branch &&
+    pull.body?.includes(marker) === true &&
+    pull.head.sha !== result.baseSha;
+  if (!isStale) return end;
+  const whyOpen = settings.stale === 'close' ? await whyNotClosed(job, base, pull) : null;
+  const isClosed = settings.stale === 'close' && whyOpen === null;
+  await tellStale(job, pull, { base, isClosed, whyOpen });
+  const { number, html_url: url, head, draft = false } = pull;
+  const ending = (what: string) => ({
+    ...end,
+    reason: `${sentence(end.reason)} Pull request #${number} of an earlier run ${what} (${url}).`,
+  });
+  if (!isClosed) {
+    sayMade(`pull request #${number} may not be needed any more: ${url}`);
+    return ending(`is still open${whyOpen === null ? '' : `, since ${whyOpen}`}`);
+  }
+  await updatePullRequest(place.upstream, pull, { state: 'closed' });
+  const made = { number, url, branch, headSha: head.sha, draft, draftReasons: [] };
+  publication.pullRequest = { ...made, operation: 'closed' };
+  sayMade(`pull request #${number} closed: ${url}`);
+  if (!settings.deleteBranch) return ending('was closed');
+  await deleteRef(fork, `refs/heads/${branch}`);
+  sayMade(`${branch} deleted`);
+  return ending('was closed, and its branch deleted');
+}
+
+/** Null when all of its commits are ours. */
+async function whyNotClosed(job: PublishJob, base: Base, pull: PullRequest): Promise<string | null> {
+  const { upstream } = job;
+  const cleanMerge = cleanMergeIn(cloneFor(job, base.repository), upstream);
+  const branch = { baseSha: base.sha, head: pull.head.sha, cleanMerge };
+  const { foreign } = await commitsSince(upstream, branch);
+  return foreign === null ? null : 'its branch has commits by others';
+}
+
+/** On the pull request itself, unless the outcome is reported there anyway. */
+async function tellStale(
+  { upstream, askedIn, settings, result, runUrl, marker }: PublishJob,
+  { number }: PullRequest,
+  { base, isClosed, whyOpen }: { base: Base; isClosed: boolean; whyOpen: string | null },
+): Promise<void> {
+  const isToldThere = askedIn?.isHere === true && askedIn.number === number;
+  if (settings.comment === 'never' || isToldThere) return;
+  const stays = whyOpen === null ? '' : `It stays open, since ${whyOpen}. `;
+  const body = shortComment({
+    headline: isClosed ? 'Closed: there is nothing left to change' : 'This may not be needed any more',
+    reason: `A later run of the same plan (${code(result.runId)}) found nothing to change on ${code(base.branch)} at ${code(base.sha.slice(0, 12))}.`,
+    next: isClosed
+      ? 'Reopen it if it is still wanted.'
+      : `${stays}Merge it if it is still wanted, and close it if not.`,
+    ...{ runUrl, marker },
+  });
+  await putComment(upstream, { issue: number, marker, body });
+}
