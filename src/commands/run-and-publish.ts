@@ -148,7 +148,7 @@ export async function obstacleToPublishing(
       ? null
       : publishFailed('ERR_ROUND_NOT_RECORDED', UNCOUNTED);
   // Nothing else loads the libraries that talk to GitHub.
-  const { obstacleTo, openPlace, stop } = await import('./publish/place.ts');
+  const { obstacleIn, openPlace, stop } = await import('./publish/place.ts');
   const { preflightPublishing } = await import('./publish/preflight.ts');
   const { readBudget } = await import('./publish/costs/budget.ts');
   const { refuseForeign } = await import('./publish/plan-branch.ts');
@@ -159,7 +159,7 @@ export async function obstacleToPublishing(
     env: withoutKeyAndTokens(env),
     say: () => {},
   });
-  return obstacleTo(place, async () => {
+  return obstacleIn(place, async () => {
     await preflightPublishing(place, followUp !== null);
     if (work === null) return;
     const marker = followUp?.marker ?? planId(work.plan, place.repository, sha256Of);

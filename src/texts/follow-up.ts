@@ -1,11 +1,11 @@
 /** The texts of a follow-up: a line in the pull request's text, and the answers in review threads. */
 
 import type { FollowUp } from '../domain/github/follow-up.ts';
-import { code, escaped, quoted } from '../domain/github/publishing/markdown.ts';
+import { code, escaped } from '../domain/github/publishing/markdown.ts';
 import { changeSubject } from '../domain/github/publishing/plain-text.ts';
 import { verificationOf } from '../domain/github/publishing/policy.ts';
-import { prose } from '../domain/github/publishing/prose.ts';
 import type { RunResult } from '../domain/run/result.ts';
+import { ownWords } from './run-parts.ts';
 
 /** Most follow-ups that the text lists; older lines make room. */
 const MAX_LINES = 20;
@@ -67,8 +67,6 @@ export function threadAnswer({
   mark: string;
 }): string {
   const what = isChanged ? `Changed in ${sha}` : `This file is not changed by ${sha}`;
-  const account = prose(result.summary, 1_500);
-  const ownWords =
-    account === '' ? '' : `\n\nIn the model's own words, of all that it did:\n\n${quoted(account)}`;
-  return `${what}; ${VERIFIED[verificationOf(result)]}.${ownWords}\n\n${mark}`;
+  const account = ownWords(result, 1_500, "In the model's own words, of all that it did:");
+  return [`${what}; ${VERIFIED[verificationOf(result)]}.`, account, mark].filter(Boolean).join('\n\n');
 }

@@ -1,8 +1,7 @@
 /** The comment on the issue that requested the work: the result, the reason, and what to do. */
 
 import template from '../../prompts/issue-comment.md';
-import { escaped, pathCode, quoted, verbatim } from '../domain/github/publishing/markdown.ts';
-import { prose } from '../domain/github/publishing/prose.ts';
+import { escaped, pathCode, verbatim } from '../domain/github/publishing/markdown.ts';
 import type { OutcomeName } from '../domain/run/exit-code.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
@@ -15,6 +14,7 @@ import {
   deniedList,
   factsLine,
   folded,
+  ownWords,
   reviewSection,
   withoutMachinePaths,
 } from './run-parts.ts';
@@ -61,7 +61,8 @@ export function commentText(facts: CommentFacts): string {
   const denied = deniedList(result, 4_000);
   const review = reviewSection(result, 6_000);
   const attempt = attemptsLine(result);
-  const account = accountOf(result, isOpen);
+  // The pull request contains it already, and a blocked run's reason is the model's own account.
+  const account = isOpen || result.outcome === 'blocked' ? '' : ownWords(result, 4_000);
   // An answer comes before what can be done next; of a failure, people want to know that first.
   const isAnswer = outcome.exitCode === 0;
   const next = isLacking ? LACKING : isOpen ? nextOf(pullRequest) : words.next;
@@ -74,19 +75,23 @@ export function commentText(facts: CommentFacts): string {
       isOpen
         ? factsLine(result)
         : reasonText(files === '' ? reason : reason.replace(LISTED_FILES, '$1.'), facts),
-      ...(attempt === '' ? [] : [`Attempt ${attempt}`]),
-      ...(isLacking ? [reasonText(reason, facts)] : []),
-      ...lackingOf(facts),
-      ...(files === '' ? [] : [files]),
-      ...(review === '' ? [] : [review]),
-      ...(denied === '' ? [] : [`Denied to the run:\n\n${denied}`]),
-      ...(isAnswer ? account : []),
-    ].join('\n\n'),
+      attempt === '' ? '' : `Attempt ${attempt}`,
+      isLacking ? reasonText(reason, facts) : '',
+      lackingOf(facts),
+      files,
+      review,
+      denied === '' ? '' : `Denied to the run:\n\n${denied}`,
+      isAnswer ? account : '',
+    ]
+      .filter((part) => part !== '')
+      .join('\n\n'),
     next: facts.isStep
       ? next.replace('`--publish-unfinished`', '`publish-unfinished: true`').replace('`--', '`')
       : next,
     links: runUrl === null ? '' : ` [Log and artifacts](${runUrl}).`,
-    account: (isAnswer ? [] : [...account, ...patchOf(facts)]).map((text) => `\n\n${text}`).join(''),
+    account: (isAnswer ? [] : [account, patchOf(facts)])
+      .map((text) => (text === '' ? '' : `\n\n${text}`))
+      .join(''),
     marker,
   });
 }
@@ -94,26 +99,21 @@ export function commentText(facts: CommentFacts): string {
 /** Most characters of a patch in a comment, which has to stay below 65,536. */
 const MAX_PATCH = 30_000;
 
-function patchOf({ patch = null }: CommentFacts): string[] {
-  if (patch === null) return [];
+function patchOf({ patch = null }: CommentFacts): string {
+  if (patch === null) return '';
   const { block, isEncoded } = verbatim(patch);
-  if (block.length > MAX_PATCH) return ['The patch is too long for a comment; it is among the artifacts.'];
-  return [
-    folded(
-      `The patch, for ${isEncoded ? '<code>base64 -d | git apply</code>' : '<code>git apply</code>'}`,
-      block,
-    ),
-  ];
+  if (block.length > MAX_PATCH) return 'The patch is too long for a comment; it is among the artifacts.';
+  return folded(`The patch, for <code>${isEncoded ? 'base64 -d | ' : ''}git apply</code>`, block);
 }
 
 /** In the comment the files are a separate list, and the pull request is named above. */
 const LISTED_FILES = /^(The patch does not fit onto [^:]*): .*$/s;
 
 /** What the pull request should have had besides its text. */
-function lackingOf(facts: CommentFacts): string[] {
+function lackingOf(facts: CommentFacts): string {
   const code = '[WARN_PULL_REQUEST_INCOMPLETE] ';
   const said = facts.warnings.filter((one) => one.startsWith(code)).map((one) => one.slice(code.length));
-  return said.length === 0 ? [] : [reasonText(said.join('; '), facts)];
+  return said.length === 0 ? '' : reasonText(said.join('; '), facts);
 }
 
 /** In patchsmith's own texts, the address of a pull request becomes a link. */
@@ -136,13 +136,6 @@ function outcomeForReaders({ result, outcome, pullRequest }: CommentFacts): {
   const isOwnEnd = outcome.name === 'usage_error' || outcome.name === result.outcome;
   if (endedWell || pullRequest !== null || !isOwnEnd) return outcome;
   return { name: result.outcome ?? outcome.name, reason: result.reason };
-}
-
-/** The pull request contains it already, and a blocked run's reason is the model's own account. */
-function accountOf(result: RunResult, isOpen: boolean): string[] {
-  if (isOpen || result.outcome === 'blocked') return [];
-  const account = prose(result.summary, 4_000);
-  return account === '' ? [] : [`In the model's own words:\n\n${quoted(account)}`];
 }
 
 function nextOf({ draft, draftReasons }: NonNullable<CommentFacts['pullRequest']>): string {

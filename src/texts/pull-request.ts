@@ -2,24 +2,18 @@
 
 import template from '../../prompts/pull-request.md';
 import type { AskedIn } from '../domain/github/publishing/identity.ts';
-import { code, pathCode, quoted } from '../domain/github/publishing/markdown.ts';
+import { code, pathCode } from '../domain/github/publishing/markdown.ts';
 import { changeTitle, plainLine } from '../domain/github/publishing/plain-text.ts';
-import { prose } from '../domain/github/publishing/prose.ts';
 import { type PullRecord, recordLine } from '../domain/github/publishing/record.ts';
 import type { Flag } from '../domain/review/flag.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import { render } from '../domain/text/template.ts';
-import { bullets } from './bounded-list.ts';
-import { filesTable } from './files-table.ts';
+import { bullets, filesTable } from './bounded-list.ts';
 import {
   attemptsLine,
-  deniedList,
   factsLine,
-  failedOutput,
-  flagList,
   modelLine,
-  reviewSection,
-  verifyTable,
+  sectionsOf,
   warningList,
   withoutMachinePaths,
 } from './run-parts.ts';
@@ -88,19 +82,16 @@ function recordOf({ plan, paths }: RunResult): PullRecord {
 /** The same facts give the same text. */
 export function pullRequestText(facts: PullRequestFacts): { title: string; body: string } {
   const { result, flags, marker } = facts;
-  const account = prose(result.summary, ROOM.account);
-  const lookTwice = flagList(flags, ROOM.flags);
-  const denied = deniedList(result, ROOM.denied);
-  const review = reviewSection(result, ROOM.review);
+  const { account, verification, denied, review, secondLook } = sectionsOf(result, flags, ROOM);
   const body = render(template, {
     closes: paragraph(closingLine(facts)),
     draft: paragraph(draftLine(facts)),
     facts: factsLine(result),
-    account: paragraph(account === '' ? '' : `In the model's own words:\n\n${quoted(account)}`),
-    verification: `${paragraph(verifyTable(result, ROOM.verify))}${paragraph(failedOutput(result, ROOM.output))}`,
-    denied: paragraph(denied === '' ? '' : `**Denied to the run**\n\n${denied}`),
-    review: paragraph(review === '' ? '' : `**Review**\n\n${review}`),
-    second_look: paragraph(lookTwice === '' ? '' : `**Worth a second look**\n\n${lookTwice}`),
+    account: paragraph(account),
+    verification: paragraph(verification),
+    denied: paragraph(denied),
+    review: paragraph(review),
+    second_look: paragraph(secondLook),
     files: filesTable(result, ROOM.files),
     origin: originOf(facts),
     checks: paragraph(facts.isByWorkflow ? NO_CHECKS : ''),

@@ -14,6 +14,7 @@ import {
   textCell,
 } from '../domain/github/publishing/markdown.ts';
 import { verificationOf } from '../domain/github/publishing/policy.ts';
+import { prose } from '../domain/github/publishing/prose.ts';
 import { DENIAL_KIND, type Denial } from '../domain/review/denied.ts';
 import { FLAGS, type Flag } from '../domain/review/flag.ts';
 import type { CommandReport } from '../domain/run/events.ts';
@@ -21,6 +22,44 @@ import type { RunResult } from '../domain/run/result.ts';
 import { judgeReports } from '../domain/run/verify-baseline.ts';
 import { formatNumber, listed, pluralize } from '../domain/text/words.ts';
 import { bullets, table } from './bounded-list.ts';
+
+/** Most characters of the parts of a page that grow with the run. */
+interface PageRoom {
+  readonly account: number;
+  readonly verify: number;
+  readonly output: number;
+  readonly flags: number;
+  readonly denied: number;
+  readonly review: number;
+}
+
+/** What each page about a run has, in Markdown with a title where it has one; a part without content is empty. */
+export function sectionsOf(result: RunResult, flags: readonly Flag[], room: PageRoom) {
+  return {
+    account: ownWords(result, room.account),
+    verification: [verifyTable(result, room.verify), failedOutput(result, room.output)]
+      .filter((part) => part !== '')
+      .join('\n\n'),
+    review: titled('Review', reviewSection(result, room.review)),
+    denied: titled('Denied to the run', deniedList(result, room.denied)),
+    secondLook: titled('Worth a second look', flagList(flags, room.flags)),
+  };
+}
+
+/** Empty if there is nothing below the title. */
+export function titled(title: string, markdown: string): string {
+  return markdown === '' ? '' : `**${title}**\n\n${markdown}`;
+}
+
+/** What the model says of its work, marked as such; empty if it says nothing. */
+export function ownWords(
+  { summary }: Pick<RunResult, 'summary'>,
+  maxLength: number,
+  intro = "In the model's own words:",
+): string {
+  const account = prose(summary, maxLength);
+  return account === '' ? '' : `${intro}\n\n${quoted(account)}`;
+}
 
 /** `**2 files changed** (+42 −3) · **verified:** 1 of 1 commands passed · 6 turns, $0.0812`. */
 export function factsLine(result: RunResult): string {
@@ -79,7 +118,7 @@ function cameToItsEnd({ outcome }: RunResult): boolean {
 }
 
 /** A row per verify command; empty if there are none. */
-export function verifyTable(result: RunResult, maxLength: number): string {
+function verifyTable(result: RunResult, maxLength: number): string {
   const { verify, verifyBaseline, flaky } = result;
   if (verify.length === 0) return '';
   const { preexisting } = judgeReports(verify, verifyBaseline);
@@ -101,7 +140,7 @@ export function verifyTable(result: RunResult, maxLength: number): string {
  * the Markdown source is a bare line of output: a squash merge turns the source into a commit message, in which lines can be
  * trailers.
  */
-export function failedOutput({ verify, verifyBaseline }: RunResult, maxLength: number): string {
+function failedOutput({ verify, verifyBaseline }: RunResult, maxLength: number): string {
   const { failed } = judgeReports(verify, verifyBaseline);
   const printed = failed.filter(({ output }) => output.trim() !== '').slice(0, 5);
   if (printed.length === 0) return '';
@@ -117,7 +156,7 @@ export function folded(title: string, markdown: string): string {
 }
 
 /** One item per path and flag; empty if there are none. */
-export function flagList(flags: readonly Flag[], maxLength: number): string {
+function flagList(flags: readonly Flag[], maxLength: number): string {
   const lineOf = ({ path, flag, detail }: Flag) => {
     const found = detail === '' ? '' : ` (${escaped(detail, 200)})`;
     return `${pathCode(path)} ${FLAGS[flag]}${found}`;

@@ -1,24 +1,11 @@
 /** The summary of a step: the outcome first, then the facts behind it. */
 
-import { code, escaped, pathCode, quoted } from '../domain/github/publishing/markdown.ts';
-import { prose } from '../domain/github/publishing/prose.ts';
+import { code, escaped, pathCode } from '../domain/github/publishing/markdown.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import type { FoundSecret } from '../domain/secrets/secret-scan.ts';
-import { bullets } from './bounded-list.ts';
-import { filesTable } from './files-table.ts';
-import {
-  attemptsLine,
-  deniedList,
-  factsLine,
-  failedOutput,
-  flagList,
-  folded,
-  modelLine,
-  reviewSection,
-  verifyTable,
-  warningList,
-} from './run-parts.ts';
+import { bullets, filesTable } from './bounded-list.ts';
+import { attemptsLine, factsLine, folded, modelLine, sectionsOf, titled, warningList } from './run-parts.ts';
 
 /** The facts that a step knows in addition to the result of its run. */
 export interface StepFacts {
@@ -38,6 +25,8 @@ const ROOM = {
   verify: 20_000,
   output: 120_000,
   flags: 20_000,
+  denied: 20_000,
+  review: 20_000,
   files: 60_000,
   warnings: 20_000,
 };
@@ -50,29 +39,28 @@ export function stepSummary(result: RunResult | null, { outcome, pullRequest, wa
     ...(pullRequest !== null && outcome.exitCode === 0 ? [] : [escaped(outcome.reason, 4_000)]),
     ...(pullRequest === null ? [] : [pullRequestLine(pullRequest)]),
     ...(result === null || result.plan === null ? [] : runParts(result)),
-    ...titled('Warnings', warningList([...(result?.warnings ?? []), ...warnings], ROOM.warnings)),
+    titled('Warnings', warningList([...(result?.warnings ?? []), ...warnings], ROOM.warnings)),
     ...(result === null || result.plan === null ? [] : [closingLine(result)]),
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
 
 function runParts(result: RunResult): string[] {
-  const account = prose(result.summary, ROOM.account);
-  const { changedFiles } = result;
+  const { changedFiles, flags } = result;
   const attempts = attemptsLine(result);
+  const { account, verification, denied, review, secondLook } = sectionsOf(result, flags, ROOM);
   return [
     factsLine(result),
     attempts === '' ? '' : `Attempt ${attempts}`,
-    verifyTable(result, ROOM.verify),
-    failedOutput(result, ROOM.output),
-    ...titled('Looks like a secret', secretList(result)),
-    ...titled('Review', reviewSection(result, ROOM.flags)),
-    ...titled('Denied', deniedList(result, ROOM.flags)),
-    ...titled('Worth a second look', flagList(result.flags, ROOM.flags)),
+    verification,
+    titled('Looks like a secret', secretList(result)),
+    review,
+    denied,
+    secondLook,
     changedFiles.length === 0
       ? ''
       : folded('Changed files, and what made them', filesTable(result, ROOM.files)),
-    account === '' ? '' : `In the model's own words:\n\n${quoted(account)}`,
+    account,
   ];
 }
 
@@ -93,8 +81,4 @@ function closingLine(result: RunResult): string {
   const patch = result.patch === null ? 'no patch' : `patch sha256 ${code(result.patch.sha256)}`;
   const base = result.baseSha === null ? '' : ` on base ${code(result.baseSha.slice(0, 12))}`;
   return `<sub>${modelLine(result)} · ${patch}${base} · run ${code(result.runId)}</sub>`;
-}
-
-function titled(title: string, markdown: string): string[] {
-  return markdown === '' ? [] : [`**${title}**`, markdown];
 }

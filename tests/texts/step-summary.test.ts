@@ -58,7 +58,7 @@ In the model's own words:
       ],
       deniedCount: 5,
     });
-    expect(stepSummary(run, facts())).toContain(`**Denied**
+    expect(stepSummary(run, facts())).toContain(`**Denied to the run**
 
 - \`LICENSE\` (policy, call \`t1\`): Not allowed.
 - \`eslint\` (not found, one of the calls \`t2\`, \`t3\`): eslint: not found

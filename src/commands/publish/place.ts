@@ -78,7 +78,7 @@ function runUrlOf(server: string, { GITHUB_REPOSITORY, GITHUB_RUN_ID }: Environm
 }
 
 /** Ends the work at once. Caught in `ended`, as a refusal by GitHub is. */
-class Stopped extends Error {
+class WorkStopped extends Error {
   readonly outcome: RunOutcome;
 
   constructor(outcome: RunOutcome) {
@@ -89,7 +89,7 @@ class Stopped extends Error {
 
 /** Ends the work with this outcome, from wherever it is found out. */
 export function stop(outcome: RunOutcome): never {
-  throw new Stopped(outcome);
+  throw new WorkStopped(outcome);
 }
 
 /** What says why work in it ended. */
@@ -98,7 +98,7 @@ interface PlaceToEndIn extends Pick<PublishPlace, 'signal' | 'workflows'> {
 }
 
 /** The outcome of what ends the work before its end; null when nothing does. */
-export async function obstacleTo(
+export async function obstacleIn(
   place: PlaceToEndIn,
   work: () => Promise<unknown>,
 ): Promise<RunOutcome | null> {
@@ -117,7 +117,7 @@ export async function ended<End>(
     return await until(signal, work);
   } catch (error) {
     if (signal.aborted) return cutOff(signal, settings);
-    if (error instanceof Stopped) return error.outcome;
+    if (error instanceof WorkStopped) return error.outcome;
     if (!(error instanceof GitHubRefused)) throw error;
     return publishFailed('ERR_GITHUB_REFUSED', explained(error.refusal, workflows));
   }

@@ -20,7 +20,7 @@ import { commentOnIssue, labelIssue, readIssueOfWork } from './issue/issue-of-wo
 import { explainedOnIssue } from './issue/wrong-inputs.ts';
 import { jobOf, type PublishJob } from './job.ts';
 import { lookAtOwnPull } from './own-pull.ts';
-import { ended, obstacleTo, openPlace, type PlaceGiven, stop } from './place.ts';
+import { ended, obstacleIn, openPlace, type PlaceGiven, stop } from './place.ts';
 import { settleStale } from './plan-branch.ts';
 import { withoutExcluded } from './policy-check.ts';
 import { type CheckedRun, readRun } from './read-run.ts';
@@ -64,7 +64,7 @@ export async function publishRun(input: PublishRequest): Promise<PublicationSoFa
     const { findKnown } = input;
     const job = jobOf({ ...place, ...asked, run, result, plan, findKnown, scratch: folder.path });
     const end = withPatchNamed(job, await ended(job, () => publish(job)));
-    const unheard = await obstacleTo(job, () => commentOnIssue(job, end));
+    const unheard = await obstacleIn(job, () => commentOnIssue(job, end));
     const both = bothOf(publication, end, unheard);
     await labelIssue(job, both.exitCode === 0 ? 'done' : 'failed');
     conclude(publication, both);

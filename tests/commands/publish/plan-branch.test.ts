@@ -1,7 +1,7 @@
 /** Commits of others on a plan's branch are found before anything is paid for. */
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { obstacleTo, openPlace } from '../../../src/commands/publish/place.ts';
+import { obstacleIn, openPlace } from '../../../src/commands/publish/place.ts';
 import { type BranchWork, refuseForeign } from '../../../src/commands/publish/plan-branch.ts';
 import { resolveSettings } from '../../../src/config/resolve.ts';
 import { branchOf, planId } from '../../../src/domain/github/publishing/identity.ts';
@@ -42,7 +42,7 @@ async function obstacle(work: BranchWork, flags: Record<string, unknown> = {}) {
   const { settings } = resolved;
   const given = { repository: NAME, settings, token, version: '0', env: {}, interrupt, say: () => {} };
   const place = await openPlace(given);
-  return obstacleTo(place, () => refuseForeign(place, work));
+  return obstacleIn(place, () => refuseForeign(place, work));
 }
 
 const branchFor = (work: BranchWork) => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openGitHub } from '../../../src/adapters/github/client.ts';
 import { OnGitHub } from '../../../src/adapters/github/request.ts';
-import { obstacleTo } from '../../../src/commands/publish/place.ts';
+import { obstacleIn } from '../../../src/commands/publish/place.ts';
 import { type PreflightPlace, preflightPublishing } from '../../../src/commands/publish/preflight.ts';
 import { type GitHub, type GitHubRepository, startGitHub } from '../../support/github-server/server.ts';
 
@@ -31,7 +31,7 @@ function preflight(settings: Partial<PreflightPlace['settings']> = {}, repositor
   const upstream = new OnGitHub(github, repository);
   const fork = new OnGitHub(github, settings.headRepository ?? repository);
   const place = { repository, upstream, fork, settings: { ...none, ...settings } };
-  return obstacleTo({ settings: { deadlineMs: 1 }, signal, workflows: [] }, () =>
+  return obstacleIn({ settings: { deadlineMs: 1 }, signal, workflows: [] }, () =>
     preflightPublishing(place, continues),
   );
 }

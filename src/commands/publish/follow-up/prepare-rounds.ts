@@ -10,7 +10,7 @@ import { done, noChange, publishFailed, type RunOutcome } from '../../../domain/
 import { warning } from '../../../domain/warnings/warning.ts';
 import { sha256Of } from '../../../files/hash.ts';
 import { shortComment } from '../../../texts/issue-comment.ts';
-import { ended, obstacleTo, type PublishPlace } from '../place.ts';
+import { ended, obstacleIn, type PublishPlace } from '../place.ts';
 import { beginRound, type RoundBegun, type RoundQuestion } from './begin-round.ts';
 
 /** The pull requests to continue. */
@@ -100,7 +100,7 @@ async function tell(
           link: 'See the log',
         };
   const body = shortComment({ ...words, marker });
-  const unheard = await obstacleTo(place, async () => {
+  const unheard = await obstacleIn(place, async () => {
     publication.comment = await putComment(where, { issue: pull.number, marker, body });
     sayMade(`comment on #${pull.number} ${publication.comment.operation}`);
   });

@@ -27,7 +27,7 @@ import { warning } from '../../../domain/warnings/warning.ts';
 import { threadAnswer, withFollowUp } from '../../../texts/follow-up.ts';
 import type { Ground } from '../change.ts';
 import { cleanMergeIn, cloneFor, type PublishJob } from '../job.ts';
-import { obstacleTo, stop } from '../place.ts';
+import { obstacleIn, stop } from '../place.ts';
 import { checkPolicy } from '../policy-check.ts';
 import type { CheckedPatch } from '../read-run.ts';
 import { remakeMerge } from './remade-merge.ts';
@@ -152,7 +152,7 @@ async function answerThreads(job: PublishJob, followUp: FollowUp, sha: string): 
       sayMade(`answered the review of ${thread.path}`);
     }
     if (!settings.resolveThreads || !isChanged || thread.isResolved) continue;
-    const why = await obstacleTo(job, () => resolveThread(upstream, id));
+    const why = await obstacleIn(job, () => resolveThread(upstream, id));
     if (why !== null) publication.warnings.push(warning('WARN_THREAD_NOT_RESOLVED', why.reason));
   }
 }

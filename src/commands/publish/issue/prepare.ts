@@ -25,7 +25,7 @@ import type { Given } from '../../command.ts';
 import { readBudget, type SpentBudget } from '../costs/budget.ts';
 import { prepareRounds, type RoundsPrepared, RUN_CAN_START } from '../follow-up/prepare-rounds.ts';
 import type { IssueOfWork } from '../job.ts';
-import { ended, obstacleTo, openPlace, type PublishPlace, stop } from '../place.ts';
+import { ended, obstacleIn, openPlace, type PublishPlace, stop } from '../place.ts';
 import { type BranchWork, refuseForeign } from '../plan-branch.ts';
 import { preflightPublishing } from '../preflight.ts';
 import { MAX_SAID, readPublishInputs } from '../start.ts';
@@ -60,7 +60,7 @@ async function prepare(context: HostContext, place: PublishPlace): Promise<RunOu
   const pulls = asks?.filter(({ marker }) => budget.whyNot(marker) === null) ?? null;
   const isAnswer = settings.publishAs !== 'pull-request';
   const made: { rounds: RoundsPrepared | null; ready: string[] } = { rounds: null, ready: [] };
-  const obstacle = await obstacleTo(place, async () => {
+  const obstacle = await obstacleIn(place, async () => {
     if (asked.status === 'stopped') stop(asked.outcome);
     const [first] = asks ?? [];
     const isSpent = pulls?.length === 0 && first !== undefined;
@@ -90,7 +90,7 @@ async function prepare(context: HostContext, place: PublishPlace): Promise<RunOu
   const result = { ...refusedResult(obstacle ?? PERMITTED, version), runId: 'none yet' };
   // An answer without the link stays the same, however often it is asked for.
   const job = { ...place, askedIn, issueMarker, result, runUrl: asked.status === 'stopped' ? null : runUrl };
-  const unheard = await obstacleTo(place, () =>
+  const unheard = await obstacleIn(place, () =>
     obstacle === null ? acknowledge(job, askedIn.number, rounds?.words ?? []) : commentOnIssue(job, obstacle),
   );
   if (unheard !== null) publication.warnings.push(warning('WARN_NO_COMMENT', unheard.reason));
@@ -135,7 +135,7 @@ async function refuseObstacles(
   const refusals: RunOutcome[] = [];
   for (const work of works) {
     const id = planId(work.plan, place.repository, sha256Of);
-    const obstacle = budget.whyNot(id) ?? (await obstacleTo(place, () => refuseForeign(place, work)));
+    const obstacle = budget.whyNot(id) ?? (await obstacleIn(place, () => refuseForeign(place, work)));
     if (obstacle !== null) refusals.push(obstacle);
     else if (work.file !== null) ready.push(work.file);
   }

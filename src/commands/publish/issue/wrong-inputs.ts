@@ -18,7 +18,7 @@ import { warning } from '../../../domain/warnings/warning.ts';
 import { refusedResult } from '../../../engine/finish/result.ts';
 import type { HostContext } from '../../../host/context.ts';
 import { readSettings } from '../../inputs.ts';
-import { obstacleTo, openPlace, type PublishPlace } from '../place.ts';
+import { obstacleIn, openPlace, type PublishPlace } from '../place.ts';
 import { readRun } from '../read-run.ts';
 import { commentOnIssue, labelIssue, readIssueOfWork } from './issue-of-work.ts';
 
@@ -104,7 +104,7 @@ export async function explainedOnIssue(
   const { settings, publication } = place;
   let { end } = given;
   if (settings.issue === null) return conclude(publication, end);
-  const failed = await obstacleTo(place, async () => {
+  const failed = await obstacleIn(place, async () => {
     const issue = await readIssueOfWork(place);
     if (issue === null) return;
     const { askedIn, marker } = issue;
