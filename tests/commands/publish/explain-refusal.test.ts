@@ -10,12 +10,6 @@ const refusal = {
 };
 const none: string[] = [];
 
-test('a token that may not is told what it lacks', () => {
-  expect(fixFor(refusal, none)).toBe(
-    'The token lacks contents: write: add it to the permissions of the job, or use a token that has it.',
-  );
-});
-
 describe('no permission is reported as missing if there is another reason', () => {
   test.each<[number, string, RegExp]>([
     [403, 'API rate limit exceeded for installation ID 4711.', /when the limit has passed/],
