@@ -61,7 +61,7 @@ export class EventReporter {
       case 'compaction.failed':
       case 'review.completed':
       case 'review.failed':
-        return this.#lost(event, noteOf(event) ?? '', 0);
+        return this.#lost(event, noteOf(event), 0);
       case 'tool.started':
         return { type: 'call', at, id: event.call.id, iteration: event.iteration };
       case 'tool.completed':
@@ -75,14 +75,16 @@ export class EventReporter {
       case 'network.used':
         // The result has those that were reached.
         return event.hosts.some(({ outcome }) => outcome === 'refused') ? this.#note(event) : null;
+      // The end of the request is shown.
+      case 'request.sent':
+        return null;
       default:
         return this.#note(event);
     }
   }
 
-  #note(event: RunEvent): ReportEvent | null {
-    const text = noteOf(event);
-    return text === null ? null : { type: 'note', at: event.at, of: event.type, text: this.#cut(text) };
+  #note(event: RunEvent & { type: Noted }): ReportEvent {
+    return { type: 'note', at: event.at, of: event.type, text: this.#cut(noteOf(event)) };
   }
 
   #started(event: RunEvent & { type: 'run.started' }): ReportEvent {
@@ -187,7 +189,7 @@ type Notes = { [Type in RunEvent['type']]?: (event: RunEvent & { type: Type }) =
 const MAX_NAMED = 50;
 
 /** The kinds of events that are shown as a text. */
-const NOTES: Notes = {
+const NOTES = {
   'context.compacted'({ tokens, cut, turn, text }) {
     const what = `The conversation of ${formatNumber(tokens)} tokens continues without ${pluralize(cut - 1, 'message')}.`;
     return turn === undefined ? what : `${what}\n\n${text}`;
@@ -215,11 +217,14 @@ const NOTES: Notes = {
     interruption.cause === 'signal' ? `Stopped by ${interruption.signal}.` : 'The deadline passed.',
   'changes.limited': ({ limit }) => `The changes exceed the limit ${limit}; what is over was left out.`,
   'run.stopped': ({ stop }) => `The loop ended: ${whyStopped(stop)}`,
-};
+} satisfies Notes;
 
-/** The text of one event; null for one that is not shown as a text. */
-function noteOf<Type extends RunEvent['type']>(event: RunEvent & { type: Type }): string | null {
-  return NOTES[event.type]?.(event) ?? null;
+type Noted = keyof typeof NOTES;
+
+/** The text of one event. */
+function noteOf<Type extends Noted>(event: RunEvent & { type: Type }): string {
+  const notes: Notes = NOTES;
+  return notes[event.type]?.(event) ?? '';
 }
 
 function named(changes: readonly { readonly path: string }[]): string {

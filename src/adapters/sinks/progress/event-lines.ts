@@ -142,7 +142,17 @@ export class EventLines {
       case 'budget.reached':
         return [note('the budget is nearly used up: one last answer, without tools')];
       // Warnings and the last line say the rest.
-      default:
+      case 'request.sent':
+      case 'turn.failed':
+      case 'turn.interrupted':
+      case 'compaction.failed':
+      case 'model.replaced':
+      case 'network.used':
+      case 'review.failed':
+      case 'message.added':
+      case 'run.interrupted':
+      case 'changes.limited':
+      case 'run.stopped':
         return [];
     }
   }
