@@ -19,15 +19,26 @@ export function formFound(text: string, canary: string): string | null {
     URL: [core.replace(/./g, (one) => `%${one.charCodeAt(0).toString(16)}`)],
     JSON: [core.replace(/./g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`)],
   };
-  // Wrapped and spelled out values are found as well.
-  const dense = text.replace(/\\n|[\s,:.-]/g, '');
+  const { dense, lower } = densified(text);
   for (const [form, spellings] of Object.entries(forms)) {
     for (const spelling of spellings) {
       if (text.includes(spelling) || dense.includes(spelling)) return form;
-      if (form === 'hex' && dense.toLowerCase().includes(spelling)) return form;
+      if (form === 'hex' && lower.includes(spelling)) return form;
     }
   }
   return null;
+}
+
+/** What remains of the last text, in which many canaries are looked for. */
+let last = { text: '', dense: '', lower: '' };
+
+/** The text without what wraps and spells out values, so that they are found as well. */
+function densified(text: string): typeof last {
+  if (last.text !== text) {
+    const dense = text.replace(/\\n|[\s,:.-]/g, '');
+    last = { text, dense, lower: dense.toLowerCase() };
+  }
+  return last;
 }
 
 /** What base64 makes of these bytes wherever they begin, without the characters that their neighbours share. */

@@ -103,14 +103,13 @@ export async function carryOut(stage: Stage, mode: Mode, user: As): Promise<Scen
         stage.attacks.filter((attack) => verdictOf(attack, mode) !== 'held').map(({ goal }) => goal.canary),
       );
       const places = Object.entries(leaving(run));
-      return [...victim.canaries]
-        .filter(([name]) => !open.has(name))
-        .flatMap(([name, value]) =>
-          places.flatMap(([place, text]) => {
-            const form = formFound(text, value);
-            return form === null ? [] : [`${name} in ${place}, ${form}`];
-          }),
-        );
+      const kept = [...victim.canaries].filter(([name]) => !open.has(name));
+      return places.flatMap(([place, text]) =>
+        kept.flatMap(([name, value]) => {
+          const form = formFound(text, value);
+          return form === null ? [] : [`${name} in ${place}, ${form}`];
+        }),
+      );
     },
     close() {
       victim.listeners.close();

@@ -23,8 +23,8 @@ interface Heard {
   readonly headers: IncomingMessage['headers'];
 }
 
-/** A server that gives these answers, one after the other, and remembers what it was asked. */
-async function api(answers: readonly Scripted[], secondMs = 1_000) {
+/** A server that gives these answers, one after the other, and remembers what it was asked. A second of a wait lasts `secondMs`. */
+async function api(answers: readonly Scripted[], secondMs = 10) {
   const heard: Heard[] = [];
   const server = createServer(async (request, response) => {
     const { method, url, headers } = request;
@@ -254,7 +254,7 @@ describe('the client', () => {
     ['a secondary limit with status 200', { body: { errors: [secondary] } }],
     ['a query that failed on the server', { body: { data: null, errors: [broken] } }],
   ])('asks by GraphQL again after %s, and gives up on one that stays', async (_, answer) => {
-    const { github, heard } = await api([answer, { body: { data: { a: 1 } } }, ...Array(9).fill(answer)], 10);
+    const { github, heard } = await api([answer, { body: { data: { a: 1 } } }, ...Array(9).fill(answer)]);
     const query = { query: 'query { a }', variables: {}, schema: z.object({ a: z.int() }) };
     expect(await github.query(query)).toEqual({ status: 'ok', data: { a: 1 } });
     expect(heard.length).toBe(2);

@@ -7,6 +7,7 @@ import { removeFolders, temporaryFolder } from '../../support/files/repository.t
 import { MANIFEST } from '../../support/jobs/action-runner.ts';
 import { edit, NAME, oneJob, place } from '../../support/jobs/publishing-job.ts';
 import { call } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 
 afterAll(removeFolders);
 
@@ -201,7 +202,7 @@ test('each that has a form is refused by its name in another', async () => {
   ).toEqual([]);
 });
 
-test('principles of another commit, a server for the model, and a fork for the branch', async () => {
+testAtNight('principles of another commit, a server for the model, and a fork for the branch', async () => {
   const at = await place([edit, { text: 'Done.' }]);
   const { git, write } = at.checkout;
   write('AGENTS.md', 'Rule of before.\n');

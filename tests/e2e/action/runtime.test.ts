@@ -8,6 +8,7 @@ import { makeRepository, removeFolders, temporaryFolder } from '../../support/fi
 import { type ActionEnd, runAction, valuesIn } from '../../support/jobs/action-runner.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
 import { holdingEvents } from '../../support/runs/valid-events.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 
 afterAll(removeFolders);
 
@@ -72,25 +73,28 @@ describe.each(RUNTIMES)('with %s', (_, node = '') => {
     expect(ended.post.exitCode).toBe(0);
   });
 
-  test('commands cannot read a key or a token in any environment, also without a sandbox', async () => {
-    // The secrets, and not the pattern that finds them; reversed, so that no redaction hides them.
-    const look = `
+  testAtNight(
+    'commands cannot read a key or a token in any environment, also without a sandbox',
+    async () => {
+      // The secrets, and not the pattern that finds them; reversed, so that no redaction hides them.
+      const look = `
       cat /proc/{$PPID,self}/{environ,cmdline} 2> /dev/null | tr '\\0' '\\n' |
         grep -a '[0]123456789abcdef\\|[c]anary-of' | rev > found
       tr '\\0' '\\n' < /proc/$PPID/environ | grep -c '^INPUT_API-KEY=\\**$\\|^INPUT_GITHUB-TOKEN=\\**$' >> found
       env | grep -c 'INPUT_\\|GITHUB_\\|ACTIONS_\\|STATE_\\|RUNNER_' >> found; true`;
-    const turns = [{ calls: [call('run_command', { command: look })] }, { text: 'Done.' }];
-    const inputs = { plan: 'Do it', sandbox: 'off', 'github-token': 'canary-of-the-token' };
-    const ended = await run(turns, inputs, node);
-    expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([0, 'done']);
-    expect(readFileSync(join(ended.root, 'found'), 'utf8')).toBe('2\n0\n');
-    expect(ended.stdout).toContain(
-      '::warning title=Input::[WARN_TOKEN_NOT_USED] GITHUB_TOKEN of the environment',
-    );
-  });
+      const turns = [{ calls: [call('run_command', { command: look })] }, { text: 'Done.' }];
+      const inputs = { plan: 'Do it', sandbox: 'off', 'github-token': 'canary-of-the-token' };
+      const ended = await run(turns, inputs, node);
+      expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([0, 'done']);
+      expect(readFileSync(join(ended.root, 'found'), 'utf8')).toBe('2\n0\n');
+      expect(ended.stdout).toContain(
+        '::warning title=Input::[WARN_TOKEN_NOT_USED] GITHUB_TOKEN of the environment',
+      );
+    },
+  );
 });
 
-test('it runs by hand as its page says', async () => {
+testAtNight('it runs by hand as its page says', async () => {
   const page = readFileSync('docs/action.md', 'utf8');
   const [, command = ''] = /## Try it on your machine\n.*?```sh\n(.*?)```/s.exec(page) ?? [];
   const { root } = await makeRepository({ 'a.txt': 'old\n' });

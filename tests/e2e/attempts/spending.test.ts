@@ -8,6 +8,7 @@ import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
 import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 import { until } from '../../support/waiting/until.ts';
 
 afterAll(removeFolders);
@@ -95,7 +96,7 @@ test('of a killed one the journals say it, wherever they are by then, and what i
   expect((await usage()).total).toMatchObject({ runs: 1, costUsd: expect.closeTo(both, 9) });
 });
 
-test('attempts that are reviewed stay within the cap together', async () => {
+testAtNight('attempts that are reviewed stay within the cap together', async () => {
   const { repository, state, usage } = await place();
   const [write = {}] = wrote('ONE\n');
   const run = await scriptedRun({

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { CLI } from '../../support/runs/cli.ts';
+import { sampled } from '../../support/setup/sample.ts';
 import { PATIENCE_MS } from '../../support/waiting/patience.ts';
 
 const folder = temporaryFolder();
@@ -99,12 +100,14 @@ test.skipIf(!isThere('fish'))('fish offers files where nothing is known', () => 
 });
 
 // zsh completes only in a terminal: in one, the words are typed, then Tab, then a key that shows the line.
-test.skipIf(!isThere('zsh')).each([
+const TYPED = [
   ['run --verify-i', 'run --verify-in '],
   ['run --sandbox req', 'run --sandbox required '],
   ['undo 20261121', `undo ${RUN} `],
   ['run --plan pl', 'run --plan plan\\ one.md '],
-])('zsh completes %s', (words, expected) => {
+] as const;
+
+test.skipIf(!isThere('zsh')).each(sampled(TYPED, () => 'typed', 1))('zsh completes %s', (words, expected) => {
   const script = `
     zmodload zsh/zpty
     zpty shell zsh -f -i

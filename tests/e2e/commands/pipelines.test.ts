@@ -100,7 +100,7 @@ test.skipIf(!hasJq)('the result is piped to a program', async () => {
   expect([end.exitCode, end.stdout], end.stderr).toEqual([0, 'done: greeting.txt']);
 });
 
-test('a reader that never reads does not keep a run or a document', async () => {
+testAtNight('a reader that never reads does not keep a run or a document', async () => {
   const lines = (what: string) =>
     `{ ${what}; echo "$?" > ../ended; kill $! 2>/dev/null; } > >(exec sleep 1000)`;
   const run = 'timeout 60 patchsmith run --plan plan.md --sandbox off --output jsonl --run-dir ../run';

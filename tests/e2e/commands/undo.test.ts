@@ -25,6 +25,7 @@ import { runCli } from '../../support/runs/cli.ts';
 import { patient } from '../../support/runs/recorded-run.ts';
 import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
+import { sampled } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
 
 afterAll(removeFolders);
@@ -101,10 +102,16 @@ describe('undo puts back', () => {
     expect(again.lastLine).toBe('patchsmith: no_change (exit 0): Nothing to restore.');
   });
 
-  test.each([
-    ['just committed', 0],
-    ['committed a while ago', 2_100],
-  ])('the very bytes of files that git keeps with other line endings or expansions, %s', async (_, ageMs) => {
+  test.each(
+    sampled(
+      [
+        ['just committed', 0],
+        ['committed a while ago', 2_100],
+      ] as const,
+      () => 'age',
+      1,
+    ),
+  )('the very bytes of files that git keeps with other line endings or expansions, %s', async (_, ageMs) => {
     const id = '$Id: 0123456789012345678901234567890123456789 $';
     const repository = await makeRepository({
       '.gitattributes':
@@ -271,10 +278,15 @@ describe('a tree that moved on since the run', () => {
   });
 });
 
-test.each([
-  ['a file', ['--max-changed-file-size', '100k']],
-  ['all files', ['--max-changed-files', '2']],
-])('what is over a limit on %s, in the place of a pipe, or work on a file of Git LFS', async (_, args) => {
+test.each(
+  sampled(
+    [
+      ['a file', ['--max-changed-file-size', '100k']],
+      ['all files', ['--max-changed-files', '2']],
+    ] as const,
+    () => 'limit',
+  ),
+)('what is over a limit on %s, in the place of a pipe, or work on a file of Git LFS', async (_, args) => {
   const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'4d'.repeat(32)}\nsize 9\n`;
   const repository = await makeRepository({
     '.gitattributes': '*.lfs filter=lfs -text\n',

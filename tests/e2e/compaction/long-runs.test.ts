@@ -14,6 +14,7 @@ import {
 import { partsOf } from '../../support/runs/compacted-run.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 import { IS_FULL } from '../../support/setup/sample.ts';
 
 afterAll(removeFolders);
@@ -95,7 +96,7 @@ describe('a run of a hundred turns and more', () => {
     expect(replayed.stderr).toMatch(/events replayed to the same patch, byte for byte/);
   });
 
-  test('without compaction is sent whole, to the end', async () => {
+  testAtNight('without compaction is sent whole, to the end', async () => {
     const run = await longRun(['--compaction', 'none', '--compact-at', '2000']);
     expect(compactionsIn(run)).toEqual([]);
     expect(messagesOf(run.server.requests.at(-1)?.body ?? {})).toHaveLength(2 * TURNS + 1);

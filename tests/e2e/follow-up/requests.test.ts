@@ -120,7 +120,7 @@ describe('a comment on the pull request', () => {
     },
   );
 
-  test('may be the summary of a review', async () => {
+  testAtNight('may be the summary of a review', async () => {
     const { pull, id } = life.pull(2);
     const user = { login: 'ann', id: life.github.addUser('ann').id, type: 'User' };
     const url = `${life.github.serverUrl}/${NAME}/pull/2#pullrequestreview-77`;

@@ -8,6 +8,7 @@ import { makeRepository, type Repository, removeFolders, separated } from '../..
 import { oddSeconds, processesWith } from '../../support/machine/processes.ts';
 import { WITHOUT_NAMESPACES } from '../../support/machine/without-filters.ts';
 import { call, type ScriptedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 import { until } from '../../support/waiting/until.ts';
 
 afterAll(removeFolders);
@@ -192,17 +193,28 @@ function hasListener(pid: number): boolean {
   );
 }
 
-test('after the commands of the refusal it works, with a submodule that has its git dir there, too', async () => {
-  const [repository, other] = [await makeRepository({ 'a.txt': 'a\n' }), await makeRepository({})];
-  await repository.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', other.root, 'part');
-  await repository.git('commit', '--quiet', '--message', 'Part');
-  const run = () => runThere({ repository, turns: [bash('echo b > a.txt'), { text: 'Done.' }] });
-  const [steps = ''] = /git -C .* --recursive/.exec((await run()).result.reason ?? '') ?? [];
-  execFileSync('sh', ['-c', steps], { stdio: 'ignore' });
-  const { result } = await run();
-  expect([result.sandbox, result.changedFiles.length], result.reason ?? '').toEqual(['landlock', 1]);
-  expect(await repository.git('status', '--short')).toBe(' M a.txt');
-});
+testAtNight(
+  'after the commands of the refusal it works, with a submodule that has its git dir there, too',
+  async () => {
+    const [repository, other] = [await makeRepository({ 'a.txt': 'a\n' }), await makeRepository({})];
+    await repository.git(
+      '-c',
+      'protocol.file.allow=always',
+      'submodule',
+      '--quiet',
+      'add',
+      other.root,
+      'part',
+    );
+    await repository.git('commit', '--quiet', '--message', 'Part');
+    const run = () => runThere({ repository, turns: [bash('echo b > a.txt'), { text: 'Done.' }] });
+    const [steps = ''] = /git -C .* --recursive/.exec((await run()).result.reason ?? '') ?? [];
+    execFileSync('sh', ['-c', steps], { stdio: 'ignore' });
+    const { result } = await run();
+    expect([result.sandbox, result.changedFiles.length], result.reason ?? '').toEqual(['landlock', 1]);
+    expect(await repository.git('status', '--short')).toBe(' M a.txt');
+  },
+);
 
 test('a git dir in the work tree and --sandbox-level refuse it, with what to do', async () => {
   const inside = await makeRepository({ 'a.txt': 'a\n' });

@@ -3,10 +3,11 @@
 import { afterAll, expect, test } from 'vitest';
 import { makeRepository, removeFolders } from '../../support/files/repository.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { sampled } from '../../support/setup/sample.ts';
 
 afterAll(removeFolders);
 
-test.each(['off', 'required'])(
+test.each(sampled(['off', 'required'] as const, () => 'sandbox'))(
   'commands cannot read the key in any environment (sandbox %s)',
   async (mode) => {
     const repository = await makeRepository({ 'a.txt': 'a\n' });

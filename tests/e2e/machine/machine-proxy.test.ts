@@ -145,7 +145,7 @@ testAtNight('a pull request is made through it', async () => {
   expect(asked.length).toBeGreaterThan(0);
 });
 
-test('the action requests its identity, logs in and talks to the model through it', async () => {
+testAtNight('the action requests its identity, logs in and talks to the model through it', async () => {
   const { root } = await makeRepository({ 'a.txt': 'a\n' });
   const rule = { ruleId: 'fdrl_0123', organizationId: '11111111-2222-3333-4444-555555555555' };
   const turns = [{ calls: [call('write_file', { path: 'b.txt', content: 'b\n' })] }, { text: 'Done.' }];

@@ -10,7 +10,7 @@ import { makeRepository, removeFolders, temporaryFolder } from '../../support/fi
 import { listenLocally } from '../../support/http/local-server.ts';
 import { CLI } from '../../support/runs/cli.ts';
 import { holdingEvents } from '../../support/runs/valid-events.ts';
-import { sampled } from '../../support/setup/sample.ts';
+import { IS_FULL, sampled } from '../../support/setup/sample.ts';
 import { PATIENCE_MS } from '../../support/waiting/patience.ts';
 
 afterAll(removeFolders);
@@ -149,7 +149,7 @@ const SILENT = [
   ['vertex', 'provider_error (exit 4)', ['--idle-timeout', '1s']],
 ] as const;
 
-test.each(sampled(SILENT, () => 'silent'))(
+test.runIf(IS_FULL).each(SILENT)(
   '%s with a login that is never answered ends as %s',
   async (cloud, end, flags) => {
     const silent = await listenLocally(

@@ -10,7 +10,7 @@ import { makeRepository, removeFolders, temporaryFolder } from '../../support/fi
 import { commandLinesWith, killIfThere, oddSeconds, processesWith } from '../../support/machine/processes.ts';
 import { CLI } from '../../support/runs/cli.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
-import { IS_FULL } from '../../support/setup/sample.ts';
+import { IS_FULL, sampled } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
 
 afterAll(removeFolders);
@@ -39,10 +39,16 @@ if (/cli\\.js$/.test(process.argv[1] ?? '')) {
   return `--import ${program}`;
 }
 
-test.each([
-  ['rejection', 'json', 'off'],
-  ['exception', 'jsonl', 'required'],
-] as const)(
+test.each(
+  sampled(
+    [
+      ['rejection', 'json', 'off'],
+      ['exception', 'jsonl', 'required'],
+    ] as const,
+    () => 'mistake',
+    1,
+  ),
+)(
   'an unhandled %s while a command runs still gives the %s document, and leaves nothing running',
   async (mistake, output, sandbox) => {
     const repository = await makeRepository({ 'a.txt': 'a\n' });

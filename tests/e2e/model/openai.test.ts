@@ -8,39 +8,43 @@ import { makeRepository, removeFolders, temporaryFolder } from '../../support/fi
 import { startOpenAiServer } from '../../support/openai-server/server.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
 import { validEvents } from '../../support/runs/valid-events.ts';
+import { sampled } from '../../support/setup/sample.ts';
 
 afterAll(removeFolders);
 
 const KEY = 'sk-test-0123456789abcdef';
 
-test.each(['/responses', ''])('a run at …/v1%s is resumed where it was left, and replayed', async (path) => {
-  const { root } = await makeRepository({ 'a.txt': 'old\n' });
-  const folder = temporaryFolder();
-  const runDir = join(folder, 'run');
-  const copy = join(folder, 'copy');
-  const write = { name: 'write_file', input: { path: 'a.txt', content: 'new\n' } };
-  const server = await startOpenAiServer({
-    apiKey: KEY,
-    isReasoning: path !== '',
-    turns: (_body, index) => {
-      // As a SIGKILL before the second answer would leave it.
-      if (index === 1 && !existsSync(copy)) copyLive(runDir, copy);
-      return index === 0 ? { calls: [write] } : { text: 'Done.' };
-    },
-  });
-  onTestFinished(() => server.close());
-  const address = { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: server.url + path };
-  const given = { cwd: root, env: { PATH: process.env.PATH, HOME: folder, ...address } };
-  const flags = ['--provider', 'openai', '--model', 'local', '--sandbox', 'off', '--run-dir', runDir];
-  const run = await cliHere(['run', '-m', `Do it: ${KEY}`, ...flags], given);
-  expect([run.exitCode, readFileSync(join(root, 'a.txt'), 'utf8')]).toEqual([0, 'new\n']);
-  const resumed = await cliHere(['resume', copy, '--provider', 'openai', '--sandbox', 'off'], given);
-  expect([resumed.exitCode, resumed.stderr]).toEqual([0, expect.stringContaining('resumed after turn 1')]);
-  expect(server.requests.at(-1)).toEqual(server.requests[1]);
-  const replayed = await cliHere(['replay', runDir, '--sandbox', 'off'], given);
-  expect(replayed.exitCode).toBe(0);
-  expect(readFileSync(join(runDir, 'events.jsonl'), 'utf8')).not.toContain(KEY);
-});
+test.each(sampled(['/responses', ''] as const, () => 'path'))(
+  'a run at …/v1%s is resumed where it was left, and replayed',
+  async (path) => {
+    const { root } = await makeRepository({ 'a.txt': 'old\n' });
+    const folder = temporaryFolder();
+    const runDir = join(folder, 'run');
+    const copy = join(folder, 'copy');
+    const write = { name: 'write_file', input: { path: 'a.txt', content: 'new\n' } };
+    const server = await startOpenAiServer({
+      apiKey: KEY,
+      isReasoning: path !== '',
+      turns: (_body, index) => {
+        // As a SIGKILL before the second answer would leave it.
+        if (index === 1 && !existsSync(copy)) copyLive(runDir, copy);
+        return index === 0 ? { calls: [write] } : { text: 'Done.' };
+      },
+    });
+    onTestFinished(() => server.close());
+    const address = { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: server.url + path };
+    const given = { cwd: root, env: { PATH: process.env.PATH, HOME: folder, ...address } };
+    const flags = ['--provider', 'openai', '--model', 'local', '--sandbox', 'off', '--run-dir', runDir];
+    const run = await cliHere(['run', '-m', `Do it: ${KEY}`, ...flags], given);
+    expect([run.exitCode, readFileSync(join(root, 'a.txt'), 'utf8')]).toEqual([0, 'new\n']);
+    const resumed = await cliHere(['resume', copy, '--provider', 'openai', '--sandbox', 'off'], given);
+    expect([resumed.exitCode, resumed.stderr]).toEqual([0, expect.stringContaining('resumed after turn 1')]);
+    expect(server.requests.at(-1)).toEqual(server.requests[1]);
+    const replayed = await cliHere(['replay', runDir, '--sandbox', 'off'], given);
+    expect(replayed.exitCode).toBe(0);
+    expect(readFileSync(join(runDir, 'events.jsonl'), 'utf8')).not.toContain(KEY);
+  },
+);
 
 test('a run that OpenAI ended says how it continues, with the provider', async () => {
   const { root } = await makeRepository({ 'a.txt': 'old\n' });

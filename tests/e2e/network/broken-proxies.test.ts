@@ -46,12 +46,13 @@ const IN_TUNNEL: typeof FAULTS = {
 
 const CASES = [
   ...Object.entries(FAULTS).flatMap(([name, fault]) => [
-    { name, fault, variable: 'HTTP_PROXY' },
-    { name, fault, variable: 'HTTPS_PROXY' },
+    { name, fault, variable: 'HTTP_PROXY', isInTunnel: false },
+    { name, fault, variable: 'HTTPS_PROXY', isInTunnel: false },
   ]),
   ...Object.entries(IN_TUNNEL).map(([name, fault]) => ({
     name,
     variable: 'HTTPS_PROXY',
+    isInTunnel: true,
     fault: (socket: Socket) => {
       socket.write(TUNNEL);
       socket.once('data', () => fault(socket));
@@ -59,7 +60,11 @@ const CASES = [
   })),
 ];
 
-test.each(sampled(CASES, ({ name }) => name))('$name by way of $variable', async ({ fault, variable }) => {
+/** By day one of each: what ends, what is silent and what never ends, before a tunnel and in it. */
+const kindOf = ({ name, isInTunnel }: { name: string; isInTunnel: boolean }) =>
+  `${/endless|silence|stalls/.exec(name)?.[0].replace('stalls', 'silence') ?? 'end'} ${isInTunnel}`;
+
+test.each(sampled(CASES, kindOf))('$name by way of $variable', async ({ fault, variable }) => {
   const proxy = createServer((socket) => {
     socket.on('error', () => {});
     socket.once('data', () => fault(socket));

@@ -9,6 +9,7 @@ import { makeRepository, removeFolders } from '../../support/files/repository.ts
 import { listening } from '../../support/http/listening.ts';
 import { startConnectProxy } from '../../support/machine/connect-proxy.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 
 afterAll(removeFolders);
 
@@ -156,7 +157,7 @@ test('hosts of redirections that are not followed, and of requests that no proxy
   expect(hosts.filter(([by]) => by === 'command')).toHaveLength(101);
 });
 
-test('the hosts of all attempts are named, also of those that were not kept', async () => {
+testAtNight('the hosts of all attempts are named, also of those that were not kept', async () => {
   const repository = await makeRepository({ 'a.txt': 'a\n' });
   const asking = (host: string, content: string) => [
     {

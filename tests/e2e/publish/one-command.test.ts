@@ -114,7 +114,7 @@ describe('run --publish', () => {
     expect(at.hosted.pulls().map(({ pull }) => pull?.draft)).toEqual([true]);
   });
 
-  test('makes a draft of work that something was denied to, and says there what', async () => {
+  testAtNight('makes a draft of work that something was denied to, and says there what', async () => {
     const both = { calls: [...edit.calls, call('write_file', { path: '.github/x.yml', content: 'x\n' })] };
     const { at, ...end } = await runAndPublish(
       [both, done],

@@ -6,6 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { makePipe } from '../../support/files/temp-folder.ts';
 import { runCli } from '../../support/runs/cli.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 
 afterAll(removeFolders);
 
@@ -55,13 +56,16 @@ describe.each(Object.entries(KINDS))('%s', (_, make) => {
   });
 });
 
-test('a pipe that the configuration includes is waited for no longer than a disk would be', async () => {
-  const { root, git } = await makeRepository({ 'a.txt': 'old\n' });
-  makePipe(join(root, '.git/more'));
-  await git('config', 'include.path', 'more');
-  const end = await run(root);
-  expect([end.exitCode, end.lastLine]).toEqual([2, expect.stringContaining('include.path')]);
-});
+testAtNight(
+  'a pipe that the configuration includes is waited for no longer than a disk would be',
+  async () => {
+    const { root, git } = await makeRepository({ 'a.txt': 'old\n' });
+    makePipe(join(root, '.git/more'));
+    await git('config', 'include.path', 'more');
+    const end = await run(root);
+    expect([end.exitCode, end.lastLine]).toEqual([2, expect.stringContaining('include.path')]);
+  },
+);
 
 test('packed refs of a terabyte are not read', async () => {
   const { root } = await makeRepository({ 'a.txt': 'old\n' });

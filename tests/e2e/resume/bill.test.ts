@@ -13,7 +13,7 @@ import { IS_FULL } from '../../support/setup/sample.ts';
 
 afterAll(removeFolders);
 
-const KILLS = IS_FULL ? 6 : 3;
+const KILLS = IS_FULL ? 6 : 2;
 
 const slow = { gapMs: 30, text: 'Some words about the work. '.repeat(40) };
 const TURNS = ['two', 'three', 'four'].map((word, at) => ({

@@ -15,7 +15,7 @@ import { IS_FULL } from '../../support/setup/sample.ts';
 
 afterAll(removeFolders);
 
-const KILLS = IS_FULL ? 45 : 3;
+const KILLS = IS_FULL ? 45 : 2;
 
 const command = (text: string) => ({
   calls: [call('run_command', { command: text })],

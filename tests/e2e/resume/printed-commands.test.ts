@@ -9,6 +9,7 @@ import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { CLI, runCli } from '../../support/runs/cli.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
+import { sampled } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
 
 afterAll(removeFolders);
@@ -90,11 +91,17 @@ test('the line of a run that has reached a limit is accepted, and so is that of 
   expect([end.exitCode, end.stderr]).toEqual([0, expect.stringContaining('patchsmith: done (exit 0)')]);
 });
 
-test.each([
-  ['--max-changed-files 3', 'seq 1 20 | xargs touch', 20],
-  ['--max-changed-size 100k', 'for i in 1 2 3 4 5 6; do head -c 80000 /dev/zero > n$i; done', 6],
-  ['--max-changed-file-size 100k', 'head -c 900000 /dev/zero > n', 1],
-])("after %s it is enough for what was changed, which is the run's own", async (flag, text, files) => {
+test.each(
+  sampled(
+    [
+      ['--max-changed-files 3', 'seq 1 20 | xargs touch', 20],
+      ['--max-changed-size 100k', 'for i in 1 2 3 4 5 6; do head -c 80000 /dev/zero > n$i; done', 6],
+      ['--max-changed-file-size 100k', 'head -c 900000 /dev/zero > n', 1],
+    ] as const,
+    () => 'limit',
+    1,
+  ),
+)("after %s it is enough for what was changed, which is the run's own", async (flag, text, files) => {
   const { root, runDir, typed, given } = await place([
     { calls: [call('run_command', { command: text })] },
     { text: 'Done.' },

@@ -4,6 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { runCli } from '../../support/runs/cli.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { sampled } from '../../support/setup/sample.ts';
 import { liveLines } from '../../support/text/live-lines.ts';
 
 afterAll(removeFolders);
@@ -33,10 +34,16 @@ test('the lines of this test are live', () => {
   expect(EVIL.split('\n').filter((line) => liveLines(line).length === 0)).toEqual([]);
 });
 
-describe.each([
-  ['on a terminal', {}],
-  ['in GitHub Actions', CI],
-])('nothing that is printed for people %s is live:', (_where, env) => {
+describe.each(
+  sampled(
+    [
+      ['on a terminal', {}],
+      ['in GitHub Actions', CI],
+    ] as const,
+    () => 'place',
+    1,
+  ),
+)('nothing that is printed for people %s is live:', (_where, env) => {
   test('not in a run whose plan, files, model and commands are hostile, nor in what is told of it later', async () => {
     const repository = await makeRepository({ 'a.txt': 'old\n', [`keep/${NAME}`]: 'x\n', 'AGENTS.md': EVIL });
     const plan = join(temporaryFolder(), 'plan.md');

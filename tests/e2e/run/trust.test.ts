@@ -382,14 +382,20 @@ describe('credentials that a checkout has left', () => {
     await checkout.git('config', `includeIf.gitdir:${checkout.root}/.git.path`, file);
   }
 
-  test.each([
-    ['in .git/config', () => checkout.git('config', 'http.https://github.com/.extraheader', header)],
-    ['in a file that it includes', leaveInFile],
-    [
-      'in an address',
-      () => checkout.git('remote', 'add', 'origin', `https://x-access-token:${secret}@github.com/a/b`),
-    ],
-  ])('%s are told of, out of reach of commands, and left out of what is written', async (_what, leave) => {
+  test.each(
+    sampled(
+      [
+        ['in .git/config', () => checkout.git('config', 'http.https://github.com/.extraheader', header)],
+        ['in a file that it includes', leaveInFile],
+        [
+          'in an address',
+          () => checkout.git('remote', 'add', 'origin', `https://x-access-token:${secret}@github.com/a/b`),
+        ],
+      ] as const,
+      () => 'place',
+      1,
+    ),
+  )('%s are told of, out of reach of commands, and left out of what is written', async (_what, leave) => {
     await leave();
     const look = {
       calls: [call('run_command', { command: 'cat .git/config; git config --list; git remote -v' })],

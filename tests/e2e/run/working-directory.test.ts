@@ -7,6 +7,8 @@ import { afterAll, expect, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { runCli } from '../../support/runs/cli.ts';
 import { call, type ScriptedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
+import { sampled } from '../../support/setup/sample.ts';
 
 afterAll(removeFolders);
 
@@ -40,7 +42,7 @@ async function runIn(
   return { ...run, root, said };
 }
 
-test.each(['worktree', 'checkout'])(
+test.each(sampled(['worktree', 'checkout'] as const, () => 'place', 1))(
   'the tests where one stands judge the change, in the %s',
   async (place) => {
     const red = await runIn(FOLDER, [done, done], { args: ['--verify-in', place, '--fix-rounds', '1'] });
@@ -112,17 +114,22 @@ test('a replay, and undo from anywhere, know where the run worked', async () => 
   expect((await execa('git', ['status', '--porcelain'], { cwd: root })).stdout).toBe('');
 });
 
-test('each of several attempts works there', async () => {
+testAtNight('each of several attempts works there', async () => {
   const turns = [fix, fix, done, done];
   const { result, stderr } = await runIn(FOLDER, turns, { args: ['--attempts', '2'] });
   expect(result, stderr).toMatchObject({ outcome: 'done', changedFiles: [{ path: 'packages/a/x.txt' }] });
 });
 
-test.each([
-  ['ln -s /tmp ../c && rm -r ../a && mv ../c ../a', 'is gone, or is behind a link'],
-  ['rm -r ../../packages && ln -s /etc ../../packages', 'is gone, or is behind a link'],
-  ['rm -r ../a && ln -s b ../a', 'is gone, or is behind a link'],
-])('what a command puts in its place leads nowhere: %s', async (text, why) => {
+test.each(
+  sampled(
+    [
+      ['ln -s /tmp ../c && rm -r ../a && mv ../c ../a', 'is gone, or is behind a link'],
+      ['rm -r ../../packages && ln -s /etc ../../packages', 'is gone, or is behind a link'],
+      ['rm -r ../a && ln -s b ../a', 'is gone, or is behind a link'],
+    ] as const,
+    () => 'swap',
+  ),
+)('what a command puts in its place leads nowhere: %s', async (text, why) => {
   const swapped = [command(text), command('echo hi > here.txt'), done, done];
   const { result, said } = await runIn(FOLDER, swapped, { args: ['--fix-rounds', '1'] });
   expect(said[1]).toContain(why);

@@ -42,10 +42,16 @@ describe('every run that has a run directory leaves a final result there', () =>
     expect(readFileSync(join(earlier, 'result.json'), 'utf8')).toBe('of an earlier run');
   });
 
-  test.each([
-    [['SIGHUP'], 'Stopped by SIGHUP;'],
-    [['SIGINT', 'SIGTERM'], 'Stopped at once by a second signal ('],
-  ] as const)('one that is ended by %j', async (signals, reason) => {
+  test.each(
+    sampled(
+      [
+        [['SIGHUP'], 'Stopped by SIGHUP;'],
+        [['SIGINT', 'SIGTERM'], 'Stopped at once by a second signal ('],
+      ] as const,
+      () => 'signal',
+      1,
+    ),
+  )('one that is ended by %j', async (signals, reason) => {
     const repository = await makeRepository({ 'a.txt': 'a\n' });
     const seconds = oddSeconds();
     const sleep = { calls: [call('run_command', { command: `sleep ${seconds}` })] };

@@ -4,6 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { checkoutOf, runCli } from '../../support/runs/cli.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { sampled } from '../../support/setup/sample.ts';
 
 afterAll(removeFolders);
 
@@ -27,34 +28,40 @@ async function plan(frontMatter: Record<string, unknown>, args: readonly string[
   return scriptedRun({ repository, turns: [WRITE, DONE], plan: file, args });
 }
 
-describe.each(['worktree', 'checkout'])('verify commands in the %s', (place) => {
-  test('fail when any part of them fails, in a replay too', async () => {
-    const flags = HALF_RED.slice(3).flatMap((command) => ['--verify', command]);
-    const { result, exitCode, stderr, runDir } = await plan({ verify: HALF_RED.slice(0, 3) }, [
-      ...flags,
-      ...['--fix-rounds', '0', '--verify-all', '--verify-in', place],
-    ]);
-    expect([result.outcome, exitCode], stderr).toEqual(['verify_failed', 9]);
-    expect([result.summary, stderr]).toEqual(['Done.', expect.stringMatching(/the model says\W+Done\./)]);
-    expect(result.verify.map(({ command, end }) => [command, end.exitCode])).toEqual([
-      ['false | cat', 1],
-      ['sh check.sh | tail -20', 3],
-      ['false; true', 1],
-      ['false\ntrue', 1],
-      ['(false; true); true', 1],
-      ['false && true; true', 1],
-    ]);
-    const replayed = await runCli(['replay', runDir, '--repo', checkoutOf(runDir)], {
-      cwd: temporaryFolder(),
+describe.each(sampled(['worktree', 'checkout'] as const, () => 'place', 1))(
+  'verify commands in the %s',
+  (place) => {
+    test('fail when any part of them fails, in a replay too', async () => {
+      const flags = HALF_RED.slice(3).flatMap((command) => ['--verify', command]);
+      const { result, exitCode, stderr, runDir } = await plan({ verify: HALF_RED.slice(0, 3) }, [
+        ...flags,
+        ...['--fix-rounds', '0', '--verify-all', '--verify-in', place],
+      ]);
+      expect([result.outcome, exitCode], stderr).toEqual(['verify_failed', 9]);
+      expect([result.summary, stderr]).toEqual(['Done.', expect.stringMatching(/the model says\W+Done\./)]);
+      expect(result.verify.map(({ command, end }) => [command, end.exitCode])).toEqual([
+        ['false | cat', 1],
+        ['sh check.sh | tail -20', 3],
+        ['false; true', 1],
+        ['false\ntrue', 1],
+        ['(false; true); true', 1],
+        ['false && true; true', 1],
+      ]);
+      const replayed = await runCli(['replay', runDir, '--repo', checkoutOf(runDir)], {
+        cwd: temporaryFolder(),
+      });
+      expect(replayed.lastLine).toContain('replayed to the same patch, byte for byte');
     });
-    expect(replayed.lastLine).toContain('replayed to the same patch, byte for byte');
-  });
 
-  test('are as strict before the work', async () => {
-    const { result } = await plan({ verify: ['false | cat'], verify_baseline: true }, ['--verify-in', place]);
-    expect(result.verifyBaseline?.map(({ end }) => end.exitCode)).toEqual([1]);
-  });
-});
+    test('are as strict before the work', async () => {
+      const { result } = await plan({ verify: ['false | cat'], verify_baseline: true }, [
+        '--verify-in',
+        place,
+      ]);
+      expect(result.verifyBaseline?.map(({ end }) => end.exitCode)).toEqual([1]);
+    });
+  },
+);
 
 test('a setup command that fails in part ends the run before a request to the model', async () => {
   const { result, server, lastLine } = await plan({ setup: ['sh check.sh | cat'] });

@@ -6,6 +6,7 @@ import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { removeFolders } from '../../support/files/repository.ts';
 import { freePort } from '../../support/http/listening.ts';
 import { calledRun } from '../../support/mcp/called.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 import { until } from '../../support/waiting/until.ts';
 
 afterAll(removeFolders);
@@ -73,7 +74,7 @@ function expectEverything(
   expect(result.mcp).toMatchObject([{ by, status: 'connected' }]);
 }
 
-test('the server of everything, on stdin and stdout', async () => {
+testAtNight('the server of everything, on stdin and stdout', async () => {
   const everything = { command: 'node', args: [EVERYTHING], required: true };
   expectEverything(
     await calledRun({ servers: { everything }, settings: { mounts }, turns: [CALLS] }),

@@ -175,8 +175,17 @@ export function cutsOf(events: readonly RunEvent[]): RunEvent[] {
   return sampled(events, kindOf);
 }
 
+/** What is resumed in the same way: reads run again, writes are compared, and commands are answered. */
+const ALIKE: Readonly<Record<string, string>> = {
+  list_files: 'read_file',
+  search: 'read_file',
+  edit_file: 'write_file',
+};
+
 function kindOf(event: RunEvent): string {
-  return event.type === 'tool.started' ? `${event.type} ${event.call.name}` : event.type;
+  return event.type === 'tool.started'
+    ? `${event.type} ${ALIKE[event.call.name] ?? event.call.name}`
+    : event.type;
 }
 
 interface Said {

@@ -22,7 +22,7 @@ export function sampled<T>(all: readonly T[], kindOf: (one: T) => string, seed =
 export const FUZZ = {
   cases: { sampled: 1000, all: 20_000 },
   trees: { sampled: 50, all: 10_000 },
-  sequences: { sampled: 40, all: 2000 },
+  sequences: { sampled: 20, all: 2000 },
 } as const;
 
 /** How many of these the fuzz tests try in this run of the suite. */

@@ -79,7 +79,7 @@ function fastest(expression: RegExp, text: string, enough: number): number {
 }
 
 /** The night tries more beginnings of long expressions. */
-const MOST_PUMPS = IS_FULL ? 300 : 60;
+const MOST_PUMPS = IS_FULL ? 300 : 20;
 
 /**
  * Texts that begin like a match, to be repeated: samples of the beginnings of each alternative. None where no part repeats
