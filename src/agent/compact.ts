@@ -3,7 +3,7 @@
 import { conversationTokens, summaryTokens } from '../domain/budget/next-request.ts';
 import type { CompactionFailed } from '../domain/compaction/compaction.ts';
 import type { DueCompaction } from '../domain/compaction/due.ts';
-import type { LlmTurn, UserBlock } from '../domain/conversation/conversation.ts';
+import type { LlmTurn } from '../domain/conversation/conversation.ts';
 import { requestBefore } from '../domain/conversation/segments.ts';
 import { whyReplace } from '../domain/fallback/fallback.ts';
 import type { RunAction } from '../domain/run/events.ts';
@@ -109,9 +109,7 @@ export function replacementFor(state: RunState, stop: StopReason): RunAction | n
 function lastWords({ conversation: { messages, task } }: RunState): string {
   const last = messages.findLast(({ role }) => role === 'user');
   const blocks = last?.role === 'user' ? last.content : [];
-  return blocks.flatMap((block) => (isWord(block) && !task.includes(block) ? [block.text] : [])).join('\n\n');
-}
-
-function isWord(block: UserBlock): block is Extract<UserBlock, { type: 'text' }> {
-  return block.type === 'text';
+  return blocks
+    .flatMap((block) => (block.type === 'text' && !task.includes(block) ? [block.text] : []))
+    .join('\n\n');
 }

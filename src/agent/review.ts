@@ -75,7 +75,7 @@ async function* askReviewer(state: RunState, parts: ReviewParts): AsyncGenerator
   const { model } = askedNow(state);
   const text = redact(new TextDecoder().decode(made.patch.bytes));
   const patch = numberedPatch(text, Math.min(MAX_PATCH_CHARS, windowOf(model) ?? MAX_PATCH_CHARS));
-  let conversation = openConversation(reviewSystemPrompt(), [TOOL], reviewPrompt(state, patch));
+  let conversation = openConversation(render(system, {}), [TOOL], reviewPrompt(state, patch));
   for (let asked = 1; ; asked += 1) {
     const current = conversation;
     const tokensAfter: Parameters<LlmProvider['complete']>[0]['answerTokens'] = (spent) =>
@@ -104,10 +104,10 @@ async function* askReviewer(state: RunState, parts: ReviewParts): AsyncGenerator
       yield { type: 'review.completed', findings: read.findings, leftOut: patch.leftOut, turn };
       return;
     }
-    const again = read.again && asked < MAX_ASKED;
-    yield { ...failure('no_findings', `The reviewer's answer ${read.problem}.`), again, turn };
-    if (!again) return;
-    conversation = withProblem(current, turn, reviewAgainPrompt(read.problem));
+    const isAgain = read.again && asked < MAX_ASKED;
+    yield { ...failure('no_findings', `The reviewer's answer ${read.problem}.`), again: isAgain, turn };
+    if (!isAgain) return;
+    conversation = withProblem(current, turn, render(again, { problem: read.problem }).trim());
   }
 }
 
@@ -184,11 +184,6 @@ function withProblem(conversation: Conversation, { content, calls }: LlmTurn, te
   return { ...conversation, messages: [...conversation.messages, ...more] };
 }
 
-/** The system prompt of a review. */
-function reviewSystemPrompt(): string {
-  return render(system, {});
-}
-
 /** Shows a reviewer the task and the patch. Neither can close the tag that encloses it. */
 function reviewPrompt(
   {
@@ -212,11 +207,6 @@ function reviewPrompt(
 }
 
 const REVIEW_TAGS = ['task', 'patch'];
-
-/** Tells a reviewer what is wrong with its answer. */
-function reviewAgainPrompt(problem: string): string {
-  return render(again, { problem }).trim();
-}
 
 /** Tells the model that did the work about a reviewer's objections. The findings cannot close the tag that encloses them. */
 function reviewFindingsPrompt(findings: readonly Finding[]): string {

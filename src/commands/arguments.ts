@@ -135,11 +135,6 @@ function switchesOf(commands: readonly Command[]): string[] {
   return [...new Set(commands.flatMap(({ switches }) => Object.keys(switches)))];
 }
 
-/** As typed. The parser names flags without their dashes. */
-function dashed(flag: string): string {
-  return flag.length === 1 ? `-${flag}` : `--${flag}`;
-}
-
 /** The parser's own message for a last flag that lacks its value. */
 const NO_VALUE = 'Not enough arguments following: %s';
 
@@ -173,7 +168,7 @@ function parseWords(argv: readonly string[], commands: readonly Command[]) {
       (complaint === NO_VALUE
         ? '%s: needs a value; where that begins with -, write %s=VALUE'
         : complaint
-      ).replaceAll('%s', dashed(flag)),
+      ).replaceAll('%s', flag.length === 1 ? `-${flag}` : `--${flag}`),
   };
   return parser.detailed([...argv], options);
 }

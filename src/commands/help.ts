@@ -42,7 +42,12 @@ export async function commandHelpText(command: Command, columns: number): Promis
 
 /** The help page of an error, a warning or the reason of a failed call, or of `codes`, which are all of them. Null for another word. */
 export function codeText(code: string): string | null {
-  if (code === 'codes') return areas().map(areaText).join('\n\n');
+  if (code === 'codes')
+    return areas()
+      .map(({ title, entries }) =>
+        [title, '', ...entries.map(({ code, kind, text }) => `  ${code}: ${kind}. ${text}`)].join('\n'),
+      )
+      .join('\n\n');
   const found = areas()
     .flatMap(({ entries }) => entries)
     .find((entry) => entry.code === code);
@@ -71,10 +76,6 @@ function areas() {
     plain(title, 'a warning, which ends nothing', area),
   );
   return [...errors, ...warnings, plain('Failed calls', 'why a tool call failed', FAILURE_MEANINGS)];
-}
-
-function areaText({ title, entries }: ReturnType<typeof areas>[number]): string {
-  return [title, '', ...entries.map(({ code, kind, text }) => `  ${code}: ${kind}. ${text}`)].join('\n');
 }
 
 function layout(columns: number) {

@@ -17,7 +17,7 @@ import type { Session } from '../engine/session.ts';
 import type { CommandOutcome, HostContext } from '../host/context.ts';
 import { columnsOf, sayEnd } from '../host/say.ts';
 import { inTerminal, pageOf } from '../texts/check-page.ts';
-import { countOf, linesOf } from './check/lines.ts';
+import { linesOf } from './check/lines.ts';
 import type { Given } from './command.ts';
 import { handOver } from './hand-over.ts';
 import { namesTask, type RunParts, readRunParts } from './inputs.ts';
@@ -186,7 +186,9 @@ function printedPage(
 function verdictOn({ lines, outcome }: Checked): RunOutcome {
   const wrong = lines.filter(({ status }) => status === 'failed');
   const [first] = wrong;
-  if (first === undefined) return done(`A run can begin${countOf(lines)}.`);
+  const notes = lines.filter(({ status }) => status === 'note').length;
+  if (first === undefined)
+    return done(`A run can begin${notes === 0 ? '' : ` (${pluralize(notes, 'note')} above)`}.`);
   const more = wrong.length === 1 ? '' : `, and ${pluralize(wrong.length - 1, 'other line')} above`;
   const reason = `A run could not start: ${first.said}${more}.`;
   return outcome !== undefined && outcome.exitCode !== 0 && wrong.length === 1

@@ -17,6 +17,7 @@ import { forbidsBelow, pathGuard, pathPolicy } from '../domain/changes/path-poli
 import type { Failed } from '../domain/failed.ts';
 import type { SandboxLevel } from '../domain/run/events.ts';
 import { refused, type Stopped, sandboxUnavailable, stopped } from '../domain/run/outcome.ts';
+import { listed } from '../domain/text/words.ts';
 import type { Checkout } from '../git/checkout-layout.ts';
 import { raceAbort } from '../host/deadline.ts';
 import type { SandboxGitDir } from '../ports/workspace.ts';
@@ -26,10 +27,8 @@ import {
   sandboxSettings,
   wantedCaches,
   warnOfReadableSecrets,
-  whyInReach,
   whyLoginShown,
   whyNotUncontained,
-  whyUncovered,
 } from './open/sandbox-settings.ts';
 import { renaming, verifyPlaceOf } from './open/verify-place.ts';
 import { type Admit, type Admitted, interruptedOutcome, type Ready, type TakenRun } from './ready.ts';
@@ -165,9 +164,26 @@ async function take(
   const inReach = nested.filter(({ dotGit }) => dotGit === 'folder' || dotGit === 'itself');
   if (level === 'landlock' && inReach.length + uncovered.length > 0) {
     const folders = [...uncovered, ...inReach.map(({ path }) => path)];
-    return stopped(sandboxUnavailable('ERR_SANDBOX_UNCOVERED', whyInReach(folders)));
+    const named = listed(
+      folders.map((folder) => JSON.stringify(folder)),
+      3,
+    );
+    return stopped(
+      sandboxUnavailable(
+        'ERR_SANDBOX_UNCOVERED',
+        `Landlock cannot hide the git dir in ${named} from commands. Move it out of the work tree: for a submodule with git submodule absorbgitdirs.`,
+      ),
+    );
   }
-  return uncovered.length === 0 || session.input.settings.sandbox !== 'required'
-    ? taken
-    : stopped(sandboxUnavailable('ERR_SANDBOX_UNCOVERED', whyUncovered(uncovered)));
+  if (uncovered.length === 0 || session.input.settings.sandbox !== 'required') return taken;
+  const named = listed(
+    uncovered.map((folder) => JSON.stringify(`${folder}/.git`)),
+    1,
+  );
+  return stopped(
+    sandboxUnavailable(
+      'ERR_SANDBOX_UNCOVERED',
+      `${named} cannot be hidden from commands: it is a link, has a name that is not UTF-8, leads to a place in the work tree that is missing or behind a link, or is beyond the first 64 repositories in the work tree. Move it out of the work tree, or accept that with --sandbox auto.`,
+    ),
+  );
 }

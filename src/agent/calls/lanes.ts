@@ -18,17 +18,13 @@ export function lanesOf<T extends { lane: Lane; isOutside?: boolean; target?: st
       last !== undefined &&
       last[0]?.lane === call.lane &&
       call.lane !== 'finish' &&
-      !(mayFindImages(call) && last.length >= MAX_SIDE_BY_SIDE) &&
+      !((call.lane === 'read' || call.isOutside === true) && last.length >= MAX_SIDE_BY_SIDE) &&
       !(call.lane === 'command' && last[0].isOutside !== call.isOutside) &&
       !(call.lane === 'write' && last.some((other) => conflict(other.target, call.target)));
     if (joins) last.push(call);
     else lanes.push([call]);
   }
   return lanes;
-}
-
-function mayFindImages({ lane, isOutside = false }: { lane: Lane; isOutside?: boolean }): boolean {
-  return lane === 'read' || isOutside;
 }
 
 /** Two writes conflict on the same path and when one path is a folder of the other. */

@@ -10,7 +10,7 @@ import type { RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { wasNotRun } from '../../domain/run/verify-baseline.ts';
 import { shortened } from '../../domain/text/shorten.ts';
-import { listed, pluralize } from '../../domain/text/words.ts';
+import { listed } from '../../domain/text/words.ts';
 import { refusalsSaid } from '../../engine/open/egress-record.ts';
 import { missingPackage } from '../../engine/open/install-hint.ts';
 import { OPENING_STAGES, type OpeningStage } from '../../engine/session.ts';
@@ -80,7 +80,13 @@ const FOUND: Readonly<Record<OpeningStage, (opened: Opened) => CheckLine[]>> = {
       ? [NO_VERIFY]
       : verifyBaseline
           .filter(({ end }) => !wasNotRun(end))
-          .map((report) => verifyLine(report, willCompareFailures, flagsIn(network))),
+          .map((report) =>
+            verifyLine(
+              report,
+              willCompareFailures,
+              (network?.hosts ?? []).flatMap(({ allow }) => allow ?? []),
+            ),
+          ),
 };
 
 const COMMIT_FIRST =
@@ -103,11 +109,6 @@ const NO_VERIFY = noted(
   'no verify command: only the model judges its work',
   'name one: --verify "npm test", or verify: in the plan or .patchsmith.yml',
 );
-
-/** The flags that would allow the hosts that were refused. */
-function flagsIn(network: RunResult['network']): string[] {
-  return (network?.hosts ?? []).flatMap(({ allow }) => allow ?? []);
-}
 
 function verifyLine(
   report: CommandReport,
@@ -167,10 +168,4 @@ function lastWords(output: string): string {
 
 function ended({ command, end }: CommandReport): string {
   return `${command} (${describeEndAndTime(end)})`;
-}
-
-/** How many lines want something done, as a part of a sentence. */
-export function countOf(lines: readonly CheckLine[]): string {
-  const notes = lines.filter(({ status }) => status === 'note').length;
-  return notes === 0 ? '' : ` (${pluralize(notes, 'note')} above)`;
 }

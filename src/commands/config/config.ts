@@ -3,9 +3,9 @@
 import { keyVariablesAt, providerNamed } from '../../adapters/providers/registry.ts';
 import { PROJECT_FILE, type SettingSource } from '../../config/resolve.ts';
 import { defaultText, type SettingEntry, type Settings, settingEntries } from '../../config/schema.ts';
-import { type Since, sizeText } from '../../config/values/amounts.ts';
+import { sizeText } from '../../config/values/amounts.ts';
 import { done } from '../../domain/run/outcome.ts';
-import { type GivenPrice, priceText } from '../../domain/run/pricing.ts';
+import { priceText } from '../../domain/run/pricing.ts';
 import { columns, jsonDocument } from '../../domain/text/terminal.ts';
 import { pluralize } from '../../domain/text/words.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
@@ -101,14 +101,9 @@ function summaryOf(rows: readonly Row[], { hasFile, input: { trust } }: ValidPar
   const refused = trust?.refusal ?? null;
   const file =
     refused === null
-      ? `${PROJECT_FILE} ${hasFile ? 'was read' : 'does not exist'}${whence(trust)}`
+      ? `${PROJECT_FILE} ${hasFile ? 'was read' : 'does not exist'}${trust?.revision ? ' in the commit that rules come from' : ''}`
       : `${PROJECT_FILE} was not read, since no run would start: ${refused.reason}`;
   return `${pluralize(rows.length, 'setting')}, ${given} of them given; ${file}${/[.!?]$/.test(file) ? '' : '.'}`;
-}
-
-/** Where rules come from a commit, as in a job for a pull request. */
-function whence(trust: ValidParts['input']['trust']): string {
-  return trust?.revision ? ' in the commit that rules come from' : '';
 }
 
 /** What replaces a value that must not be shown. */
@@ -121,11 +116,17 @@ const MASKED = '***';
 export function writtenValue(settings: Settings, { key, value: placeholder }: SettingEntry): unknown {
   switch (key) {
     case 'price':
-      return settings.price.map(givenPriceText);
+      return settings.price.map(({ model, price }) =>
+        model === null ? priceText(price) : `${model}:${priceText(price)}`,
+      );
     case 'since':
-      return settings.since && sinceText(settings.since);
+      return settings.since && 'at' in settings.since
+        ? new Date(settings.since.at).toISOString().slice(0, 10)
+        : settings.since && timeText(settings.since.agoMs);
     case 'mcp':
-      return Array.isArray(settings.mcp) ? settings.mcp.map(withoutQuery) : maskedServers(settings.mcp);
+      return Array.isArray(settings.mcp)
+        ? settings.mcp.map((text) => text.replace(/^(\s*[^\s=]+=\s*https?:\/\/[^?]*\?).*$/s, `$1${MASKED}`))
+        : maskedServers(settings.mcp);
     default: {
       const value = settings[key];
       if (typeof value !== 'number') return Array.isArray(value) ? value.map(personOr) : personOr(value);
@@ -146,22 +147,10 @@ function timeText(ms: number): string {
   return `${ms / 1_000}s`;
 }
 
-function sinceText(since: Since): string {
-  return 'at' in since ? new Date(since.at).toISOString().slice(0, 10) : timeText(since.agoMs);
-}
-
 /** People are written as in commits. */
 function personOr(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   return 'name' in value && 'email' in value ? `${value.name} <${value.email}>` : value;
-}
-
-function givenPriceText({ model, price }: GivenPrice): string {
-  return model === null ? priceText(price) : `${model}:${priceText(price)}`;
-}
-
-function withoutQuery(text: string): string {
-  return text.replace(/^(\s*[^\s=]+=\s*https?:\/\/[^?]*\?).*$/s, `$1${MASKED}`);
 }
 
 function maskedServers(servers: object): object {

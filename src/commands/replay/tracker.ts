@@ -4,7 +4,6 @@ import type { Restorer } from '../../adapters/workspace/restore/restore.ts';
 import { deletionsFirst, type FileState } from '../../domain/changes/change.ts';
 import type { ToolCall } from '../../domain/conversation/conversation.ts';
 import { type ToolOutcome, wasInterrupted } from '../../domain/conversation/tool.ts';
-import { holdsOnlyExcluded } from '../../domain/journal/change-events.ts';
 import { divergenceOf } from '../../domain/journal/divergence.ts';
 import type { RunAction, RunEvent } from '../../domain/run/events.ts';
 import type { Interruption } from '../../domain/run/limits.ts';
@@ -136,7 +135,8 @@ const ENDS_OF_CALLS: readonly RunEvent['type'][] = [
 
 /** Changes outside the patch may differ in a replay, and so may the network. */
 function isCompared(event: RunEvent): boolean {
-  return event.type !== 'network.used' && !holdsOnlyExcluded(event);
+  if (event.type === 'change.recorded') return event.changes.some(({ excluded }) => excluded === undefined);
+  return event.type !== 'network.used';
 }
 
 /** Before each scan of the tree, applies the recorded changes that no command of the replay makes. */

@@ -26,14 +26,19 @@ export function flagsToRepeat(start: RunStarted, settings: Settings): string[] {
     return [`--${flag} ${key.endsWith('Ms') ? `${was / 1_000}s` : was}`];
   });
   const { missing } = permittedToday(start, settings);
-  const pages = toolSettings.webFetch.filter((host) => !isReadable(host, settings.webFetch));
+  const readable = settings.webFetch;
+  const pages = toolSettings.webFetch.filter(
+    (host) => !readable.includes('*') && (host === '*' || !isCovered(host, readable)),
+  );
   const secrets = start.acceptSecrets.filter((glob) => !settings.acceptSecrets.includes(glob));
   return [
     // The key was read for the provider in the settings, and must not go to another.
     ...(start.provider === settings.provider ? [] : [`--provider ${printedWord(start.provider)}`]),
     // The keys of these models were read for those in the settings.
     ...othersOf(start, settings).flatMap(({ flag, recorded, today }) =>
-      isSame(recorded, today) ? [] : [`${flag} ${nameOf(recorded)}`],
+      recorded.provider === today?.provider && recorded.model === today.model
+        ? []
+        : [`${flag} ${nameOf(recorded)}`],
     ),
     ...(start.sandbox === 'none' && settings.sandbox === 'auto' ? ['--sandbox off'] : []),
     ...missing.map(({ flag, entry }) => `${flag} ${printedWord(entry)}`),
@@ -77,11 +82,6 @@ export function withinToday<Start extends RunStarted>(
   };
 }
 
-/** Whether pages of a host may be read where those of `hosts` may. */
-function isReadable(host: string, hosts: readonly string[]): boolean {
-  return hosts.includes('*') || (host !== '*' && isCovered(host, hosts));
-}
-
 /** The models besides the first one that the journal has, and those of the settings in their place. */
 function othersOf({ fallback, review }: RunStarted, settings: Settings) {
   const others = [
@@ -89,10 +89,6 @@ function othersOf({ fallback, review }: RunStarted, settings: Settings) {
     { flag: '--review-model', recorded: review?.by ?? null, today: reviewerOf(settings) },
   ];
   return others.flatMap(({ recorded, ...other }) => (recorded === null ? [] : [{ recorded, ...other }]));
-}
-
-function isSame(one: FallbackModel, other: FallbackModel | null): boolean {
-  return one.provider === other?.provider && one.model === other.model;
 }
 
 function nameOf({ provider, model, price = null }: FallbackModel, withPrice = false): string {

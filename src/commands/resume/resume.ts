@@ -69,7 +69,9 @@ export async function resumeRun(input: RunInput, request: ResumeRequest): Promis
     if (ended !== null) return refused('ERR_NOT_RESUMABLE', ended);
     const obstacle = whyNot(recorded, input);
     if (obstacle !== null) return { status: 'refused', problems: [obstacle] };
-    const before = earlierPartOf(recorded, warningsOf(earlier));
+    // Otherwise the next end judges the work again.
+    const isOfTheMachine = ENDED_BY_THE_MACHINE.includes(earlier?.outcome ?? null);
+    const before = earlierPartOf(recorded, isOfTheMachine ? (earlier?.warnings ?? []) : []);
     const spec = resumedRun(recorded, { acceptChanges: request.acceptChanges });
     const again = { ...input, attempts: earlier?.attempts ?? null };
     const outcome = await runOpened(again, (session) => openRun(session, spec), {
@@ -95,8 +97,12 @@ async function readRecorded(
   { given }: ResumeRequest,
 ): Promise<ReadRun | RefusedResume> {
   const read = await readJournal(directory.events);
-  if (read.status === 'failed' && hasAttempts(directory))
-    return refused('ERR_NOT_RESUMABLE', attemptsAlone(directory));
+  const attempts = join(directory.path, 'attempts');
+  if (read.status === 'failed' && !existsSync(directory.events) && existsSync(attempts))
+    return refused(
+      'ERR_NOT_RESUMABLE',
+      `No attempt of this run has been chosen. Continue one in the work tree: ${resumeCommand(join(attempts, '1'), {})} --repo DIR, or publish it when it has ended.`,
+    );
   if (read.status === 'failed')
     return refused('ERR_JOURNAL_UNREADABLE', `${read.message} Start a new run with patchsmith run.`);
   const earlier = readResult(directory);
@@ -104,14 +110,6 @@ async function readRecorded(
     withinToday(start, settings, given),
   );
   return { status: 'ok', recorded, earlier };
-}
-
-function hasAttempts({ path, events }: RunDirectory): boolean {
-  return !existsSync(events) && existsSync(join(path, 'attempts'));
-}
-
-function attemptsAlone({ path }: RunDirectory): string {
-  return `No attempt of this run has been chosen. Continue one in the work tree: ${resumeCommand(join(path, 'attempts', '1'), {})} --repo DIR, or publish it when it has ended.`;
 }
 
 /** Outcomes of runs that did not end by themselves: with enough disk space they would have continued. */
@@ -151,11 +149,6 @@ const MAX_REASON = 2_000;
 
 function endOf({ outcome, exitCode, reason }: RunResult): SupersededEnd {
   return { outcome, exitCode, reason };
-}
-
-/** Warnings about the work at its earlier end are dropped: the next end judges the work again. */
-function warningsOf(earlier: RunResult | null): readonly string[] {
-  return ENDED_BY_THE_MACHINE.includes(earlier?.outcome ?? null) ? (earlier?.warnings ?? []) : [];
 }
 
 /** Null when the recorded run can be resumed. */

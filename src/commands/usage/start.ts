@@ -55,7 +55,14 @@ async function reportOrganization(
   const organization = providerNamed(provider)?.organization;
   const problems = [
     ...(by === 'plan' ? [NO_PLANS] : []),
-    ...(organization === undefined ? [noOrganization(provider)] : []),
+    ...(organization === undefined
+      ? [
+          problem(
+            'ERR_NO_ORGANIZATION',
+            `--organization: ${provider} cannot say what an organisation has spent`,
+          ),
+        ]
+      : []),
   ];
   if (organization === undefined || problems.length > 0) return { status: 'refused', problems };
   const { keyVariable } = organization;
@@ -94,13 +101,6 @@ const NO_PLANS = problem(
   'ERR_NO_ORGANIZATION',
   '--by plan: an organisation has no plans; use --by model or --by day',
 );
-
-function noOrganization(provider: string): Problem {
-  return problem(
-    'ERR_NO_ORGANIZATION',
-    `--organization: ${provider} cannot say what an organisation has spent`,
-  );
-}
 
 /** `notes` say why a key that is there was not used. */
 function noKey(keyVariable: string, notes: readonly Warning[]): Problem[] {

@@ -20,11 +20,6 @@ export function changesRecorded(
   return changes.length > 0 ? [{ type: 'change.recorded', changes }] : [];
 }
 
-/** Whether nothing of what the event records is for the patch. A replay may do otherwise there. */
-export function holdsOnlyExcluded(event: RunEvent): boolean {
-  return event.type === 'change.recorded' && event.changes.every(({ excluded }) => excluded !== undefined);
-}
-
 /** Every path that changed since the base, with its last known state; null means absent. */
 export function workTreeStates(events: Iterable<RunEvent>): Map<string, FileState | null> {
   const states = new Map<string, FileState | null>();

@@ -1,6 +1,7 @@
 /** Which tools of a server the model gets, and by which names. */
 
-import { foreignDescription, foreignSchema } from './foreign-text.ts';
+import { shortened } from '../text/shorten.ts';
+import { asSeen, foreignSchema } from './foreign-text.ts';
 import type { ServerEntry } from './server-spec.ts';
 import type { ServerTool } from './server-tool.ts';
 
@@ -66,7 +67,7 @@ export function chosenTools(
       name,
       server,
       tool,
-      description: foreignDescription(description),
+      description: shortened(asSeen(description).trim(), MAX_DESCRIPTION),
       inputSchema: shaped.schema,
     });
   }
@@ -90,6 +91,9 @@ export function definitionSize(tools: readonly ChosenTool[]): number {
     0,
   );
 }
+
+/** Most characters of a tool's description. */
+const MAX_DESCRIPTION = 2_000;
 
 /** What every model's API accepts as the name of a tool. */
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;

@@ -1,7 +1,6 @@
 /** Texts of servers, which anyone may have written: bounded, and without what people cannot see. */
 
 import { isNestedWithin } from '../text/json.ts';
-import { shortened } from '../text/shorten.ts';
 
 /** Characters that hide text or change how it reads; tabs and line breaks stay, and so do the joiners of scripts and emoji. */
 const UNSEEN =
@@ -10,14 +9,6 @@ const UNSEEN =
 /** The text as people see it; CRLF becomes LF. */
 export function asSeen(text: string): string {
   return text.replaceAll('\r\n', '\n').replace(UNSEEN, '');
-}
-
-/** Most characters of a tool's description. */
-const MAX_DESCRIPTION = 2_000;
-
-/** The description of a tool as the model is shown it. */
-export function foreignDescription(text: string): string {
-  return shortened(asSeen(text).trim(), MAX_DESCRIPTION);
 }
 
 /** Most characters of the JSON of a tool's input schema. */

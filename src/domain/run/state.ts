@@ -6,13 +6,7 @@ import type { ChangeSource, VerifiedPatch } from '../changes/change.ts';
 import { ChangeLedger } from '../changes/ledger.ts';
 import { type CompactionState, noCompactions } from '../compaction/compaction.ts';
 import { awaitedBefore } from '../conversation/awaited.ts';
-import {
-  type Conversation,
-  noUsage,
-  openConversation,
-  totalTokens,
-  type Usage,
-} from '../conversation/conversation.ts';
+import { noUsage, openConversation, totalTokens, type Usage } from '../conversation/conversation.ts';
 import type { Repeats } from '../conversation/repeats.ts';
 import type { ToolsPhase } from '../conversation/tools-phase.ts';
 import { type FallbackModel, type ModelUse, unused } from '../fallback/fallback.ts';
@@ -124,14 +118,11 @@ export interface RunState extends Repeats, Spending {
   readonly imageBytes: number;
 }
 
-/** What a conversation begins with. */
-type ConversationOpening = Pick<RunStarted, 'system' | 'tools' | 'prompt'>;
-
 /** The state after `run.started`. */
 export function startOf(event: RunStarted & EventPlace): RunState {
   return {
     phase: { at: 'model' },
-    conversation: openingOf(event),
+    conversation: openConversation(event.system, event.tools, event.prompt),
     root: event.root,
     workingDirectory: event.workingDirectory,
     base: event.base,
@@ -183,11 +174,6 @@ export function startOf(event: RunStarted & EventPlace): RunState {
     modelMs: 0,
     imageBytes: 0,
   };
-}
-
-/** The first conversation the model is asked to complete. */
-function openingOf({ system, tools, prompt }: ConversationOpening): Conversation {
-  return openConversation(system, tools, prompt);
 }
 
 /** The model that the next request goes to, with its price where the table does not have it. */

@@ -30,7 +30,10 @@ export function choose(
       network: network && { ...network, hosts: withAttemptHosts([], attempts) },
     });
   };
-  for (const attempt of list) session.progress.note(attemptLine(attempt));
+  for (const { number, outcome, files, lines, path } of list)
+    session.progress.note(
+      `attempt ${number}: ${outcome}, ${pluralize(lines, 'line')} in ${pluralize(files, 'file')} (${path})`,
+    );
   if (aborted) {
     session.record(taskOf(made[0].result));
     none('a signal came before one was chosen');
@@ -82,10 +85,6 @@ const UNSPENT: Pick<AttemptFacts, 'tokens' | 'costUsd' | 'estimated' | 'models'>
   estimated: false,
   models: [],
 };
-
-function attemptLine({ number, outcome, files, lines, path }: AttemptFacts): string {
-  return `attempt ${number}: ${outcome}, ${pluralize(lines, 'line')} in ${pluralize(files, 'file')} (${path})`;
-}
 
 /** The middle of a sentence. */
 function whatIsKept(made: readonly Made[], commandFor: (path: string) => string): string {

@@ -55,7 +55,9 @@ async function attempted(session: Session): Promise<Chosen | Stopped> {
   if (place.status === 'stopped') return place;
   const stdin = await planOnStdin(session);
   if (stdin.status === 'stopped') return stdin;
-  const { interrupt, stopClock } = untilShare(session);
+  const spentMs = session.input.now() - session.startedAt;
+  const shareMs = Math.floor(session.limits.deadlineMs * SHARE_OF_TIME - spentMs);
+  const { signal: interrupt, stopClock } = openInterrupt(session.input, Math.max(1, shareMs));
   try {
     const copies = await copyTree(session, place, interrupt);
     if (copies.status === 'stopped') return copies;
@@ -94,13 +96,6 @@ function once({ beforeSpending }: RunInput): Pick<RunInput, 'beforeSpending'> {
 /** The last tenth of the time is kept for bringing the chosen one into the work tree. */
 const SHARE_OF_TIME = 0.9;
 
-function untilShare({ input, startedAt, limits }: Session) {
-  const spentMs = input.now() - startedAt;
-  const leftMs = Math.max(1, Math.floor(limits.deadlineMs * SHARE_OF_TIME - spentMs));
-  const { signal: interrupt, stopClock } = openInterrupt(input, leftMs);
-  return { interrupt, stopClock };
-}
-
 /** All of them before anything is spent, so that they are alike. */
 async function copyTree(
   session: Session,
@@ -118,7 +113,11 @@ async function copyTree(
     if (copied.status === 'interrupted') return stopped(whyNotCopied(session));
     if (copied.left.length > 0 && number === 1) {
       const lost = await trackedBelow(checkout.root, copied.left, session.input.env);
-      if (lost.length > 0) return refused('ERR_ATTEMPT_COPY', alsoTracked(lost));
+      if (lost.length > 0)
+        return refused(
+          'ERR_ATTEMPT_COPY',
+          `The work tree cannot be copied: this repository tracks files in folders that are repositories themselves: ${listed(lost, 5)}. Move their .git away.`,
+        );
       session.warn(
         'WARN_REPOSITORIES_NOT_COPIED',
         `Other repositories and submodules are empty folders in the copies: ${listed(copied.left, 5)}.`,
@@ -136,10 +135,6 @@ function whyNotCopied({ input: { interrupt }, limits }: Session): RunOutcome {
     : deadlineExceeded(
         `The deadline of ${limits.deadlineMs / 1000} s passed ${when}. Raise it with --deadline.`,
       );
-}
-
-function alsoTracked(files: readonly string[]): string {
-  return `The work tree cannot be copied: this repository tracks files in folders that are repositories themselves: ${listed(files, 5)}. Move their .git away.`;
 }
 
 interface Making extends AttemptsPlace {

@@ -87,7 +87,7 @@ export async function continuedPlan(task: ContinueTask): Promise<ContinuedPlan> 
     plan: { title, source, sha256, allow: [...allow], protect: [...protect] },
     followUp: facts,
   });
-  const hasAsks = asks.length > 0 || plan.outside !== undefined || isGiven(task);
+  const hasAsks = asks.length > 0 || plan.outside !== undefined || task.settings.message !== null;
   const refusal = whyNot(task, { round, conflict, hasAsks }) ?? (await whyTaken(task, round));
   return refusal === null ? { status: 'ok', plan } : stopped(refusal);
 }
@@ -128,11 +128,6 @@ function factsOf(
 const NO_CONFLICT: ConflictFound = { status: 'none' };
 const NO_CHECKS: ChecksRead = { status: 'ok', asks: [] };
 const NOTHING: ThreadsRead = { status: 'ok', threads: [], asks: [] };
-
-/** A message is the current request. */
-function isGiven({ settings }: ContinueTask): boolean {
-  return settings.message !== null;
-}
 
 /** The round of this job was recorded before it; a job that publishes as well records it when the plan is known. */
 function roundOf({ continued, session, settings }: ContinueTask): RoundVerdict {
@@ -199,12 +194,14 @@ function whyNot(
 
 /** The plan and the rules of the run that opened the pull request, as in the base, and the current request. */
 async function firstPlan(task: ContinueTask, { source, rules, sha256 }: PullRecord): Promise<ContinuedPlan> {
-  const { given, continued, settings } = task;
+  const { given, continued, settings, session, trust, root, signal } = task;
   const { title } = continued.pull;
   const none = { task: '', verify: [], verifyBaseline: false, setup: [], allow: [], protect: [] };
   let own: Plan = given ?? { ...none, title, source, sha256 };
   if (source.kind === 'file' && settings.plan === null && isInRepository(source.path)) {
-    const read = await fileOfBase(task, source.path);
+    const { revision } = trust;
+    const files = { cwd: root, root, revision, signal };
+    const read = await readPlan({ ...files, plan: source.path, message: null, stdin: session.input.stdin });
     if (read.status === 'failed') return refused('ERR_PLAN_UNREADABLE', read.message);
     const asked = given ?? { title, source, sha256, task: '' };
     const { task: now, ...names } = asked;
@@ -229,11 +226,6 @@ function rulesOf({ allow, protect, verify, verifyBaseline, setup }: Plan) {
 function isInRepository(path: string): boolean {
   const verdict = parseRepoPath(path);
   return verdict.ok && verdict.path === path && path !== '';
-}
-
-function fileOfBase({ session, trust, root, signal }: ContinueTask, plan: string) {
-  const { revision } = trust;
-  return readPlan({ plan, message: null, stdin: session.input.stdin, cwd: root, root, revision, signal });
 }
 
 /** The issue that the pull request was opened for, unless it has come along already. */

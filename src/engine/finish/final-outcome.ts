@@ -13,11 +13,10 @@ import type { RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunState } from '../../domain/run/state.ts';
 import { stopOfInterruption } from '../../domain/run/stop-reason.ts';
 import { hasCode } from '../../files/failures.ts';
-import type { PatchResult, ProvenPatch } from '../../ports/workspace.ts';
 import type { Ready } from '../ready.ts';
 import type { Session } from '../session.ts';
 import { advice, crashed } from './crash.ts';
-import { doneValue, firstCrash, type StepEnd } from './step.ts';
+import { doneValue, type StepEnd } from './step.ts';
 import type { Steps } from './steps.ts';
 
 /** How the loop ended. */
@@ -42,30 +41,41 @@ export async function finalOutcome(session: Session, ready: Ready, decision: Dec
   const { loop, steps, denied } = decision;
   const { stop, state, driven } = loop;
   const { made, proven, reviewed, kept, nested, others } = steps;
-  const crash = firstCrash([driven, made, reviewed, nested, ...others]);
-  if (crash !== null || stop === null) return crashed(session, crash?.error ?? null);
+  const crash = [driven, made, reviewed, nested, ...others].find(({ status }) => status === 'crashed');
+  if (crash !== undefined || stop === null)
+    return crashed(session, crash?.status === 'crashed' ? crash.error : null);
+  const { result } = session;
+  const { review, testProof } = result;
+  const changedFiles = proven?.files.length ?? 0;
+  const patchMade = doneValue(made);
   const unmade = whyUnmade(decision);
   const isMade = unmade === null;
   const decided = decideOutcome({
     stop: isMade ? stop : stopOfInterruption(state, session.interrupt.reason, session.limits),
-    changedFiles: proven?.files.length ?? 0,
+    changedFiles,
     setupChanged: ready.start.setupChanges.length,
     merges: (ready.start.followUp?.merge ?? null) !== null,
     answered: state.answer !== null,
     verified: state.reports.filter((report) => succeeded(report.end)).length,
     verifyIn: ready.start.verifyIn,
-    unverified: session.result.unverified,
-    flaky: session.result.flaky,
-    preexisting: session.result.preexistingFailures.length,
+    unverified: result.unverified,
+    flaky: result.flaky,
+    preexisting: result.preexistingFailures.length,
     ifNoChanges: ready.start.ifNoChanges,
     denied,
     ifDenied: ready.start.ifDenied,
     unwritable: await whyUnwritten(ready, state, denied),
     withheld: isMade ? (doneValue(reviewed)?.withheld ?? null) : null,
-    publishFailure: isMade ? (failureIn(made) ?? kept.failure) : null,
+    publishFailure: isMade
+      ? ((patchMade?.status === 'failed' ? patchMade.message : null) ?? kept.failure)
+      : null,
     unmade,
-    unreviewed: ready.start.review?.ifNotReviewed === 'error' ? unreviewed(session, proven) : null,
-    notProven: notProven(session),
+    unreviewed:
+      ready.start.review?.ifNotReviewed === 'error' ? whyUnreviewed(review, { changedFiles }) : null,
+    notProven:
+      testProof?.status === 'not_proven' && session.input.settings.ifNotProven === 'error'
+        ? testProof.why
+        : null,
     forbiddenPaths: forbiddenPaths(ready, decision),
     hiddenPaths: [...state.hidden].sort(),
     gitDirsInDoubt: ready.workspace.notes().gitDirsInDoubt,
@@ -76,14 +86,6 @@ export async function finalOutcome(session: Session, ready: Ready, decision: Dec
     : judged;
 }
 
-function notProven({ result: { testProof }, input }: Session): string | null {
-  return testProof?.status === 'not_proven' && input.settings.ifNotProven === 'error' ? testProof.why : null;
-}
-
-function unreviewed({ result }: Session, proven: ProvenPatch | null): string | null {
-  return whyUnreviewed(result.review, { changedFiles: proven?.files.length ?? 0 });
-}
-
 /** Why there is no patch although nothing is wrong with it; null unless time ran out. */
 function whyUnmade({ loop: { driven }, net, steps: { made, reviewed } }: Decision): string | null {
   if (reviewed.status === 'cut_short') return 'there was not enough time to review the patch';
@@ -91,12 +93,6 @@ function whyUnmade({ loop: { driven }, net, steps: { made, reviewed } }: Decisio
   return driven.status === 'cut_short' && net.length === 0
     ? 'there was not enough time to see what changed'
     : null;
-}
-
-/** Why the patch could not be proven; null when it was. */
-function failureIn(made: StepEnd<PatchResult>): string | null {
-  const result = doneValue(made);
-  return result?.status === 'failed' ? result.message : null;
 }
 
 function forbiddenPaths({ permits }: Ready, { loop, net, steps: { nested } }: Decision): string[] {

@@ -143,7 +143,7 @@ export function closingWarnings(
       ? [
           warning(
             'WARN_IGNORED_CHANGES',
-            `Not in the patch, because ignore rules or git leave them out: ${filesAndFolders(ignored.count)} (${listed(inFewWords(ignored.paths), MAX_NAMED)}).`,
+            `Not in the patch, because ignore rules or git leave them out: ${ignored.count} ${ignored.count === 1 ? 'file or folder' : 'files and folders'} (${listed(inFewWords(ignored.paths), MAX_NAMED)}).`,
           ),
         ]
       : []),
@@ -194,8 +194,4 @@ export function repositoriesReason(folders: readonly string[]): Withheld | null 
     code: 'ERR_REPOSITORY_IN_PATCH',
     reason: `The patch is withheld because it adds to a folder that git treats as a repository, whose configuration can name programs that git runs: ${named}. Let tests create such a repository when they run, or commit it by hand.`,
   };
-}
-
-function filesAndFolders(number: number): string {
-  return `${number} ${number === 1 ? 'file or folder' : 'files and folders'}`;
 }

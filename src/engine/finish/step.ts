@@ -21,10 +21,3 @@ export async function tryStep<T>(step: () => Promise<T>): Promise<StepEnd<T>> {
 export function doneValue<T>(tried: StepEnd<T>): T | null {
   return tried.status === 'done' ? tried.value : null;
 }
-
-/** The first step that crashed, in the order given; null when none did. */
-export function firstCrash(
-  tried: readonly StepEnd<unknown>[],
-): Extract<StepEnd<unknown>, { status: 'crashed' }> | null {
-  return tried.find((one) => one.status === 'crashed') ?? null;
-}

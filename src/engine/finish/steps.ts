@@ -63,7 +63,8 @@ export async function takeSteps(
     for (const warning of warnings) session.warnOf(warning);
   };
   const made = await tryStep(() => patchOf(workspace, net));
-  const proven = provenIn(made);
+  const result = doneValue(made);
+  const proven = result?.status === 'proven' ? result.patch : null;
   const reviewed = await tryStep(async (): Promise<ReviewedPart> => {
     if (proven === null || proven.files.length === 0) return NOT_REVIEWED;
     const { reviewedPart } = await import('./review.ts');
@@ -140,11 +141,6 @@ async function keepEssentials(
   const why = kept.status === 'crashed' ? String(kept.error) : doneValue(kept);
   if (why !== null)
     session.warn('WARN_RUN_DIRECTORY_LARGE', `The run directory is larger than necessary: ${why}`);
-}
-
-function provenIn(made: StepEnd<PatchResult>): ProvenPatch | null {
-  const result = doneValue(made);
-  return result?.status === 'proven' ? result.patch : null;
 }
 
 /** What happened to a patch that may be published; `patch` is null when there is none. */

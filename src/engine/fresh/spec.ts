@@ -1,6 +1,7 @@
 /** How a new run begins: with a plan and the principles, a baseline, and the commands that run before the work. */
 
 import { join } from 'node:path';
+import { providerNamed } from '../../adapters/providers/registry.ts';
 import { findProgram } from '../../adapters/sandboxes/command/shell.ts';
 import { searchPath } from '../../adapters/sandboxes/visible/toolchains.ts';
 import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
@@ -12,7 +13,7 @@ import { KNOWN_PROGRAMS } from '../../domain/packages/tools.ts';
 import { refused, type Stopped, stopped, usageError } from '../../domain/run/outcome.ts';
 import type { Sandbox } from '../../ports.ts';
 import { whyNotRunnable } from '../open/preflight.ts';
-import { modelChoiceOf, openProvider, openUnasked, preloadProvider } from '../open/provider.ts';
+import { modelChoiceOf, openProvider, openUnasked } from '../open/provider.ts';
 import { whyNoSetupEnv, whyNotInSandbox } from '../open/setup-secrets.ts';
 import { whyMisplaced } from '../open-run.ts';
 import type { Admit, Admitted } from '../ready.ts';
@@ -48,7 +49,7 @@ export const freshRun: Admit = async (session) => {
       mode: settings.sandbox,
       hosts: settings,
       folder: task.workingDirectory,
-      onProving: () => preloadProvider(session, choice),
+      onProving: () => providerNamed(choice.provider, session.input.providers)?.preload?.(),
       ...(attempt && { shownAs: attempt.root }),
     },
     verify: { kind: settings.verifyIn, setup: plan.setup },

@@ -9,7 +9,7 @@ import type { Settings } from '../../config/schema.ts';
 import { pathsOf } from '../../domain/changes/path-policy.ts';
 import { laneOf, USUAL_TOOLS } from '../../domain/conversation/tool.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
-import { type RunOutcome, refused, type Stopped, stopped } from '../../domain/run/outcome.ts';
+import { refused, type Stopped, stopped } from '../../domain/run/outcome.ts';
 import type { Plan } from '../../domain/run/plan.ts';
 import { shortened } from '../../domain/text/shorten.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
@@ -51,7 +51,11 @@ export async function readTask(session: Session, checkout: Checkout): Promise<Ta
   const planned = await raceAbort(session.interrupt, planOf(session, root));
   if (planned === null || session.interrupt.aborted) return stopped(interruptedOutcome(session));
   if (planned.status === 'stopped') return planned;
-  const barred = await raceAbort(session.interrupt, beforeSpending(session, planned.plan, checkout));
+  const { input, runId } = session;
+  const base = checkout.head.branchRef?.replace(/^refs\/heads\//, '') ?? null;
+  const work = { runId, plan: planned.plan, base, caps: settings };
+  const asked = input.beforeSpending?.(work) ?? Promise.resolve(null);
+  const barred = await raceAbort(session.interrupt, asked);
   if (session.interrupt.aborted) return stopped(interruptedOutcome(session));
   if (barred !== null) return stopped(barred);
   const plan = { ...planned.plan, setup: [...new Set([...settings.setup, ...planned.plan.setup])] };
@@ -61,7 +65,10 @@ export async function readTask(session: Session, checkout: Checkout): Promise<Ta
   for (const note of planned.notes) session.warnOf(note);
   const { outputSchema } = settings;
   const schema =
-    outputSchema === null ? null : await (await answerSchemas()).readAnswerSchema(outputSchema, cwd);
+    outputSchema === null
+      ? null
+      : // The library that checks answers is loaded only where one is asked for.
+        await (await import('../../adapters/plan/answer-schema.ts')).readAnswerSchema(outputSchema, cwd);
   if (schema?.status === 'failed') return refused('ERR_ANSWER_SCHEMA', schema.message);
   const found = await folderIn(
     root,
@@ -106,11 +113,6 @@ export async function readTask(session: Session, checkout: Checkout): Promise<Ta
   };
 }
 
-/** The library that checks answers is loaded only where one is asked for. */
-function answerSchemas() {
-  return import('../../adapters/plan/answer-schema.ts');
-}
-
 /** Null when the run has all tools. */
 function toolNamesOf({ tools, noTools, readOnly }: Settings): string[] | null {
   if (tools.length === 0 && noTools.length === 0 && !readOnly) return null;
@@ -148,14 +150,4 @@ async function planOf(session: Session, root: string): Promise<TrustedPlan> {
   }
   const read = await readPlan({ plan, message, stdin, cwd, root, signal });
   return read.status === 'ok' ? { ...read, notes: [] } : refused('ERR_PLAN_UNREADABLE', read.message);
-}
-
-/** Null when the run may spend. */
-async function beforeSpending(
-  { input, runId }: Session,
-  plan: Plan,
-  { head: { branchRef } }: Checkout,
-): Promise<RunOutcome | null> {
-  const base = branchRef?.replace(/^refs\/heads\//, '') ?? null;
-  return (await input.beforeSpending?.({ runId, plan, base, caps: input.settings })) ?? null;
 }

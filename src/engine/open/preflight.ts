@@ -48,7 +48,11 @@ export async function whyNotRunnable(
   });
   const lookups = (await Promise.all(found)).flat();
   const { end, output } = await sandbox.run({
-    script: [...SYNTAX, ...commands.map(syntaxOf), ...lookups.map(lineOf)].join('\n'),
+    script: [
+      ...SYNTAX,
+      ...commands.map(syntaxOf),
+      ...lookups.map(({ script }, at) => `( ${script} ) || echo missing ${at}`),
+    ].join('\n'),
     timeoutMs: LOOKUP_MS,
     signal: session.interrupt,
     isStrict: true,
@@ -78,10 +82,6 @@ function syntaxOf(command: string, at: number): string {
   // Without being run, the script cannot switch on what it needs to be read.
   const options = command.includes('extglob') ? ' -O extglob' : '';
   return `__syntax ${at}${options} <<'${end}'\n${command}\n${end}`;
-}
-
-function lineOf({ script }: Lookup, at: number): string {
-  return `( ${script} ) || echo missing ${at}`;
 }
 
 function ofProgram(command: string, { name, folder }: FirstProgram, root: string | null): Lookup {

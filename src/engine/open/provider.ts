@@ -36,11 +36,6 @@ export function modelChoiceOf({ provider, model, ...settings }: Settings): Model
   return { provider, model, settings: { effort, maxOutputTokens, ...waits } };
 }
 
-/** Loads what the first request needs while the process is otherwise idle. */
-export function preloadProvider({ input }: Session, { provider }: ModelChoice): void {
-  providerNamed(provider, input.providers)?.preload?.();
-}
-
 /** An open provider, or why there is none. */
 export type Providing = { status: 'ok'; provider: LlmProvider } | Failed;
 
@@ -113,7 +108,10 @@ type OtherModels = Readonly<Record<'fallback' | 'reviewer', FallbackModel | null
 export async function openProvider(
   session: Session,
   choice: ModelChoice,
-  others: OtherModels = othersOf(session),
+  others: OtherModels = {
+    fallback: fallbackOf(session.input.settings, session.input.providers),
+    reviewer: reviewOf(session.input.settings, session.input.providers)?.by ?? null,
+  },
 ): Promise<Providing> {
   const first = await openOne(session, choice, {
     apiKey: session.input.apiKey,
@@ -126,11 +124,6 @@ export async function openProvider(
   if (reviewer?.status === 'failed') return failed(`--review-model: ${reviewer.message}`);
   const more = { fallback: fallback?.provider ?? null, reviewer: reviewer?.provider ?? null };
   return { status: 'ok', provider: eachForItself(first.provider, more) };
-}
-
-function othersOf({ input: { settings, providers } }: Session): OtherModels {
-  const review = reviewOf(settings, providers);
-  return { fallback: fallbackOf(settings, providers), reviewer: review?.by ?? null };
 }
 
 async function openOther(

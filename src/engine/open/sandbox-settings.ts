@@ -94,18 +94,6 @@ export function whyNotUncontained(trust: Trust | undefined, { level }: Sandbox):
   );
 }
 
-/** `folders` are repositories in the work tree that no sandbox covers. */
-export function whyUncovered(folders: readonly string[]): string {
-  const named = folders.map((folder) => JSON.stringify(`${folder}/.git`));
-  return `${listed(named, 1)} cannot be hidden from commands: it is a link, has a name that is not UTF-8, leads to a place in the work tree that is missing or behind a link, or is beyond the first 64 repositories in the work tree. Move it out of the work tree, or accept that with --sandbox auto.`;
-}
-
-/** `folders` are, or contain, git dirs in the work tree, which Landlock cannot hide. */
-export function whyInReach(folders: readonly string[]): string {
-  const named = folders.map((folder) => JSON.stringify(folder));
-  return `Landlock cannot hide the git dir in ${listed(named, 3)} from commands. Move it out of the work tree: for a submodule with git submodule absorbgitdirs.`;
-}
-
 /** A mount of `--mount PATH:rw`, as given. */
 interface WritableMount {
   readonly asked: string;

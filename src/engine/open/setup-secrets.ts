@@ -29,9 +29,12 @@ export function whyNoSetupEnv(
   const [name] = settings.setupEnv;
   if (name === undefined) return null;
   for (const [variable, value] of Object.entries(setupEnvOf(input))) {
-    const why = value === '' ? 'is not set' : tooShort(value);
-    if (why !== null)
-      return usageError('ERR_SETUP_ENV', sentence(`--setup-env ${variable}: the variable ${why}`));
+    const isShort = value.length < MIN_SECRET_LENGTH;
+    const why =
+      value === ''
+        ? 'is not set'
+        : `has fewer than ${MIN_SECRET_LENGTH} characters, too few to be kept out of what is written`;
+    if (isShort) return usageError('ERR_SETUP_ENV', sentence(`--setup-env ${variable}: the variable ${why}`));
   }
   if (trust?.isOutsiders)
     return usageError(
@@ -105,10 +108,4 @@ function cacheLayers(scratch: string): { root: string }[] {
   return sandboxes
     .map((name) => ({ root: join(scratch, name, 'caches') }))
     .filter(({ root }) => existsSync(root));
-}
-
-function tooShort(value: string): string | null {
-  return value.length < MIN_SECRET_LENGTH
-    ? `has fewer than ${MIN_SECRET_LENGTH} characters, too few to be kept out of what is written`
-    : null;
 }

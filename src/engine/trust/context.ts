@@ -65,10 +65,9 @@ export async function readContext(
 ): Promise<{ status: 'ok'; context: OutsideContext | undefined } | Stopped> {
   const { settings, trust, signal } = task;
   const issue = on ?? text;
-  const first =
-    on === null
-      ? []
-      : [await contextPart(isContinued(task, on) ? { ...on, body: '' } : on, CONTEXT_BOUNDS.body)];
+  // The text of a continued pull request was written by patchsmith.
+  const isOwn = on !== null && trust.continued?.pull.number === on.source.number;
+  const first = on === null ? [] : [await contextPart(isOwn ? { ...on, body: '' } : on, CONTEXT_BOUNDS.body)];
   const { repository, number } = text.source;
   if (settings.issueComments === 'none' || issue.comments === 0)
     return { status: 'ok', context: first.length === 0 ? undefined : { parts: first, leftOut: 0 } };
@@ -80,8 +79,13 @@ export async function readContext(
       `The discussion of #${number} cannot be read: ${why} Without it: --issue-comments none.`,
     );
   }
-  const others = read.data.filter((comment) => !isSame(comment, text) && !comment.body.includes(OWN_MARK));
-  const earlier = others.filter((comment) => isBefore(comment, text));
+  const asked = text.source.kind === 'comment' ? text.source.commentId : null;
+  const others = read.data.filter(
+    ({ source, body }) =>
+      !(source.kind === 'comment' && source.commentId === asked) && !body.includes(OWN_MARK),
+  );
+  // The author of the request has not read anything that was posted or edited later.
+  const earlier = others.filter(({ at }) => at === null || text.at === null || at <= text.at);
   const all = { status: 'ok', texts: earlier } as const;
   const chosen = settings.issueComments === 'all' ? all : await ofMaintainers(task, earlier);
   if (chosen.status === 'stopped') return chosen;
@@ -100,20 +104,6 @@ export async function readContext(
 
 /** In every comment of our own. */
 export const OWN_MARK = '<!-- patchsmith:';
-
-function isSame({ source: a }: UntrustedText, { source: b }: UntrustedText): boolean {
-  return a.kind === 'comment' && b.kind === 'comment' && a.commentId === b.commentId;
-}
-
-/** The text of a continued pull request was written by patchsmith. */
-function isContinued({ trust }: IssueTask, { source }: UntrustedText): boolean {
-  return trust.continued?.pull.number === source.number;
-}
-
-/** The author of the request has not read anything that was posted or edited later. */
-function isBefore({ at }: UntrustedText, { at: asked }: UntrustedText): boolean {
-  return at === null || asked === null || at <= asked;
-}
 
 /** The texts of people with write access. The authors of the newest are asked for first, those that GitHub calls members before. */
 export async function ofMaintainers(

@@ -16,7 +16,6 @@ import {
   stopped,
   usageError,
 } from '../../domain/run/outcome.ts';
-import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import type { GitHub } from '../../ports/github.ts';
 import { describeRefusal, type Trust } from './trust.ts';
 import { WRITING } from './writers.ts';
@@ -68,16 +67,6 @@ export async function passGate({ input: { trust, settings }, interrupt }: GatePl
 }
 
 const OPEN: TrustGate = { status: 'open', writers: new Set() };
-
-/** One line for people; null when there is nothing to report. */
-export function credentialsProblem({ credentials }: Trust): Warning | null {
-  const { places } = credentials;
-  if (places.length === 0) return null;
-  return warning(
-    'WARN_CREDENTIALS_STORED',
-    `Credentials are stored in git's configuration: ${places.join(', ')}. The sandbox hides them; set persist-credentials: false for actions/checkout.`,
-  );
-}
 
 interface Asking {
   readonly github: GitHub;

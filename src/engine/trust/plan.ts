@@ -12,7 +12,7 @@ import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import type { GitHubRefusal } from '../../ports/github.ts';
 import type { Session } from '../session.ts';
 import { type AskedText, type IssueTask, readContext, repositoryOf, sameName, whyNoneOf } from './context.ts';
-import { credentialsProblem, passGate } from './gate.ts';
+import { passGate } from './gate.ts';
 import { describeRefusal, type Trust } from './trust.ts';
 import { KnownWriters } from './writers.ts';
 
@@ -27,8 +27,16 @@ export async function readTrustedPlan(session: Session, trust: Trust, root: stri
   const { plan, message, planFromIssue, planFromComment } = settings;
   const { revision } = trust;
   const signal = session.interrupt;
-  const warning = credentialsProblem(trust);
-  const notes = warning === null ? [] : [warning];
+  const { places } = trust.credentials;
+  const notes =
+    places.length === 0
+      ? []
+      : [
+          warning(
+            'WARN_CREDENTIALS_STORED',
+            `Credentials are stored in git's configuration: ${places.join(', ')}. The sandbox hides them; set persist-credentials: false for actions/checkout.`,
+          ),
+        ];
   const isOutside = planFromIssue !== null || planFromComment !== null;
   const isNamed = plan !== null || message !== null || isOutside;
   const { continued } = trust;
