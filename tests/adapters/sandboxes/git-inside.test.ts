@@ -1,6 +1,6 @@
 /** The throwaway git dir where `.git` is not a plain folder with a store of its own. */
 
-import { chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chownSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { git, tempFolder } from '../../support/files/temp-folder.ts';
@@ -39,22 +39,6 @@ describe.each(['required', 'off'] as const)('with sandbox %s', (mode) => {
       git commit --quiet --allow-empty --message x && git log --format='%an <%ae>'; rm -r "$dir"`);
     expect(said).toBe('Tester <patchsmith@localhost>\n');
   });
-});
-
-test('an alternate that is not an object store is hidden', async () => {
-  const place = makePlace();
-  const secret = tempFolder({ 'keys/id': 'canary' });
-  mkdirSync(join(place.sandboxGitDir.objects, 'info'), { recursive: true });
-  writeFileSync(join(place.sandboxGitDir.objects, 'info/alternates'), `${secret}/keys\n`);
-  const { run } = await open(place, 'required');
-  expect((await run(`cat '${secret}/keys/id'`)).end.exitCode).toBe(1);
-});
-
-test('the objects of the real repository cannot be changed', async () => {
-  const place = makePlace();
-  const { text } = await open(place, 'required');
-  const said = await text('cd "$GIT_ALTERNATE_OBJECT_DIRECTORIES" && (echo x > x) 2>&1 || true');
-  expect(said).toContain('Read-only file system');
 });
 
 // Only root can give a tree to somebody else.

@@ -1,123 +1,13 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { randomCases } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
-import { at, filesBelow, patchOfAll, ScratchCheckout } from './scratch-checkout.ts';
-
-/** A checkout whose every hook, filter and helper leaves a mark when it runs. */
-function boobyTrapped(): { scratch: ScratchCheckout; marks: () => string[] } {
-  const scratch = new ScratchCheckout();
-  const marks = join(scratch.folder, 'marks');
-  mkdirSync(marks);
-  const trap = (name: string) => {
-    const script = join(scratch.folder, `trap-${name}`);
-    writeFileSync(script, `#!/bin/sh\ntouch ${marks}/${name}\ncat\n`, { mode: 0o755 });
-    return script;
-  };
-  scratch.write('a.txt', 'a\n');
-  scratch.write('b.c', 'b\n');
-  scratch.commit();
-  scratch.write('.gitattributes', '* filter=x diff=x merge=x\n');
-  scratch.git('add', '.gitattributes');
-  const arm = (folder: string) => {
-    const set = (name: string, value: string) => scratch.gitIn(folder, 'config', name, value);
-    set('core.fsmonitor', trap('fsmonitor'));
-    set('core.editor', trap('editor'));
-    set('core.pager', trap('pager'));
-    set('core.sshCommand', trap('ssh'));
-    set('core.askPass', trap('askpass'));
-    set('core.alternateRefsCommand', trap('alternate-refs'));
-    set('diff.external', trap('external-diff'));
-    set('filter.x.clean', trap('clean'));
-    set('filter.x.smudge', trap('smudge'));
-    set('filter.x.process', trap('process'));
-    set('filter.x.required', 'true');
-    set('diff.x.textconv', trap('textconv'));
-    set('diff.x.command', trap('diff-command'));
-    set('credential.helper', trap('credential'));
-    set('uploadpack.packObjectsHook', trap('pack-objects'));
-    mkdirSync(join(folder, '.git/hooks'), { recursive: true });
-    for (const hook of ['post-index-change', 'pre-commit', 'reference-transaction', 'post-checkout']) {
-      writeFileSync(join(folder, '.git/hooks', hook), `#!/bin/sh\ntouch ${marks}/hook-${hook}\n`, {
-        mode: 0o755,
-      });
-    }
-  };
-  mkdirSync(join(scratch.root, 'nested'));
-  scratch.gitIn(join(scratch.root, 'nested'), 'init', '--quiet');
-  writeFileSync(join(scratch.root, 'nested/.gitattributes'), '* filter=x diff=x\n');
-  writeFileSync(join(scratch.root, 'nested/n.txt'), 'n\n');
-  arm(join(scratch.root, 'nested'));
-  arm(scratch.root);
-  return { scratch, marks: () => Object.keys(filesBelow(marks)) };
-}
+import { at, ScratchCheckout } from './scratch-checkout.ts';
 
 describe('a hostile checkout', () => {
-  test('none of its programs is run by patchsmith', async () => {
-    const { scratch, marks } = boobyTrapped();
-    scratch.write('../home/.gitconfig', `[diff]\n\texternal = ${scratch.folder}/trap-external-diff\n`);
-    const workspace = await scratch.open();
-    scratch.write('a.txt', 'changed\n');
-    scratch.write('sub/new.txt', 'new\n');
-    scratch.write('sub/.gitattributes', '* filter=x textconv=x\n');
-    scratch.remove('b.c');
-    await workspace.writeFile(at('by-tool.txt'), Buffer.from('x\n'));
-    await workspace.listFiles(at(''), null);
-    const patch = await patchOfAll(workspace);
-    expect(patch.files.map(({ path }) => path)).toEqual([
-      'a.txt',
-      'b.c',
-      'by-tool.txt',
-      'sub/.gitattributes',
-      'sub/new.txt',
-    ]);
-    expect(marks()).toEqual([]);
-    // The traps do work: git itself walks into them.
-    expect(() => scratch.git('add', '--all')).toThrow();
-    expect(marks()).not.toEqual([]);
-  });
-
-  test('cannot stop the runner by changing its own .git', async () => {
-    const { scratch, marks } = boobyTrapped();
-    const workspace = await scratch.open();
-    appendFileSync(
-      join(scratch.root, '.git/config'),
-      '[core]\n\tworktree = /\n\tattributesFile = /etc/passwd\n',
-    );
-    renameSync(join(scratch.root, '.git/index'), join(scratch.root, '.git/elsewhere'));
-    symlinkSync('/etc/passwd', join(scratch.root, '.git/index'));
-    writeFileSync(join(scratch.root, '.git/HEAD'), 'ref: refs/heads/\n');
-    scratch.write('a.txt', 'changed\n');
-    expect((await patchOfAll(workspace)).files.map(({ path }) => path)).toEqual(['a.txt']);
-    expect(marks()).toEqual([]);
-  });
-
-  test('leads no link outside: links are kept as links, and nothing behind them is read', async () => {
-    const scratch = new ScratchCheckout();
-    mkdirSync(join(scratch.folder, 'secret'));
-    writeFileSync(join(scratch.folder, 'secret/key.txt'), 'classified\n');
-    scratch.write('folder/key.txt', 'harmless\n');
-    scratch.commit();
-    const workspace = await scratch.open();
-    scratch.remove('folder');
-    scratch.link('folder', '../secret');
-    scratch.link('key', '../secret/key.txt');
-    scratch.link('.gitignore', '../secret/key.txt');
-    const patch = await patchOfAll(workspace);
-    expect(patch.files.map(({ path, kind }) => [path, kind])).toEqual([
-      ['.gitignore', 'create'],
-      ['folder', 'create'],
-      ['folder/key.txt', 'delete'],
-      ['key', 'create'],
-    ]);
-    expect(Buffer.from(patch.bytes).toString()).not.toContain('classified');
-    expect(await workspace.capture(['folder/key.txt', 'key/x'])).toEqual([]);
-    expect(await workspace.listFiles(at('folder'), null)).toEqual({ status: 'ok', paths: ['folder'] });
-  });
-
   test('that swaps a folder for a link during a scan gets nothing from outside into a patch', async () => {
     const scratch = new ScratchCheckout();
     mkdirSync(join(scratch.folder, 'secret'));

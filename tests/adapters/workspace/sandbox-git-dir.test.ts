@@ -59,24 +59,6 @@ describe("the model's git dir", () => {
     });
   });
 
-  test('takes commits, moves and stashes, and the real repository stays as it was', async () => {
-    const scratch = committed();
-    const before = filesBelow(join(scratch.root, '.git'));
-    const workspace = await scratch.open();
-    agent(workspace, 'mv', 'a.txt', 'moved.txt');
-    agent(workspace, 'commit', '--quiet', '-m', 'by the model');
-    agent(workspace, 'switch', '--quiet', '-c', 'work');
-    scratch.write('b.txt', 'two\n');
-    agent(workspace, 'stash', '--quiet');
-    agent(workspace, 'stash', 'pop', '--quiet');
-    agent(workspace, 'rm', '--quiet', '--cached', 'b.txt');
-    expect(agent(workspace, 'log', '--format=%an <%ae> %s', '-1')).toBe(
-      'patchsmith <patchsmith@localhost> by the model\n',
-    );
-    expect(filesBelow(join(scratch.root, '.git'))).toEqual(before);
-    expect((await workspace.capture('all')).map(({ path }) => path)).toEqual(['a.txt', 'b.txt', 'moved.txt']);
-  });
-
   test.each<[string, (scratch: ScratchCheckout) => void, string]>([
     ['a detached HEAD', (scratch) => scratch.git('checkout', '--quiet', '--detach'), '## HEAD (no branch)\n'],
     ['packed refs', (scratch) => scratch.git('pack-refs', '--all'), '## main\n'],

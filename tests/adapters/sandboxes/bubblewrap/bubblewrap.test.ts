@@ -1,42 +1,11 @@
 /** What bubblewrap keeps commands from, and what it lets them have. */
 
-import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { passwdFor } from '../../../../src/adapters/sandboxes/visible/etc-folder.ts';
 import { tempFolder } from '../../../support/files/temp-folder.ts';
 import { makePlace, open, tryToOpen, versionOutside } from '../fixture.ts';
-
-test('files outside the work tree can neither be written nor, outside the system, be seen', async () => {
-  const place = makePlace();
-  const { run, text, runDir, sandboxGitDir } = await open(place, 'required');
-  const neighbour = join(place.root, '../neighbour');
-  writeFileSync(neighbour, 'secret');
-  const paths = [
-    neighbour,
-    runDir,
-    sandboxGitDir.gitDir,
-    '/etc/shadow',
-    '/etc/ssl/private',
-    '/var',
-    '/run/docker.sock',
-    '/sys',
-  ];
-  for (const path of paths) expect([path, (await run(`ls '${path}'`)).end.exitCode]).toEqual([path, 2]);
-  for (const path of [
-    '/usr/x',
-    '/usr/bin/x',
-    '/etc/passwd',
-    '/etc/gitconfig',
-    '/proc/sys/kernel/hostname',
-    '/proc/sys/kernel/core_pattern',
-  ]) {
-    expect([path, (await run(`: >> ${path}`)).end.exitCode]).toEqual([path, 1]);
-  }
-  // What can be written elsewhere is gone with the command.
-  expect(await text('echo x > /tmp/x; echo x > ~/x; cat /tmp/x ~/x')).toBe('x\nx\n');
-  expect(await text('ls -A /tmp/x ~/x 2> /dev/null || echo gone')).toBe('gone\n');
-});
 
 test('dotfiles of the home folder are absent, also where a toolchain of the home folder is there', async () => {
   const home = tempFolder({
@@ -63,14 +32,6 @@ test('dotfiles of the home folder are absent, also where a toolchain of the home
     './.cargo/bin/tool\n./.local/bin/other\n./conda/.npmrc\n./conda/bin/third\n./conda/conda-meta/history\n',
   );
   expect(await text(`cat '${home}/conda/.npmrc'`)).toBe('');
-});
-
-test('privileges cannot be gained: no capability, none from set-uid programs, no new namespace', async () => {
-  const { run, text } = await open(makePlace(), 'required');
-  expect(await text('grep -E "^(CapEff|CapBnd|NoNewPrivs)" /proc/self/status | tr "\\t\\n" "  "')).toBe(
-    'CapEff: 0000000000000000 CapBnd: 0000000000000000 NoNewPrivs: 1 ',
-  );
-  expect((await run('unshare --user true')).end.exitCode).not.toBe(0);
 });
 
 test('a link planted in the throwaway git dir leads no later command out of the tree', async () => {

@@ -14,23 +14,6 @@ async function baseTree(scratch: ScratchCheckout): Promise<string> {
   return base.tree;
 }
 
-test('with staged, changed, new and removed files, and such as are only meant to be added', async () => {
-  const scratch = new ScratchCheckout();
-  for (const path of ['same', 'staged', 'changed', 'removed', 'unstaged', 'folder/in/it'])
-    scratch.write(path, 'old\n');
-  scratch.commit();
-  scratch.write('staged', 'new\n');
-  scratch.git('add', 'staged');
-  scratch.git('rm', '--quiet', '--cached', 'unstaged');
-  scratch.write('changed', 'new\n');
-  scratch.remove('removed');
-  scratch.write('folder/in/other', 'new\n');
-  scratch.remove('folder/in/it');
-  scratch.write('meant', 'new\n');
-  scratch.git('add', '--intent-to-add', 'meant');
-  expect(await baseTree(scratch)).toBe(treeOfAll(scratch));
-});
-
 test('in the middle of a merge', async () => {
   const scratch = new ScratchCheckout();
   scratch.write('both', 'base\n');

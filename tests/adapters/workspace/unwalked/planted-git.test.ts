@@ -14,7 +14,7 @@ import {
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Workspace } from '../../../../src/ports/workspace.ts';
-import { filesBelow, patchOfAll, ScratchCheckout } from '../scratch-checkout.ts';
+import { filesBelow, ScratchCheckout } from '../scratch-checkout.ts';
 
 /** `ignored/` is ignored, `kept/` a checkout of the user's, `module/` a submodule. */
 function committed(): ScratchCheckout {
@@ -45,29 +45,6 @@ describe('in a work tree', () => {
     const workspace = await scratch.open();
     return { scratch, workspace };
   };
-
-  test('files of a repository that a command made are files of the patch', async () => {
-    const { scratch, workspace } = await opened();
-    const found = await afterCommand(workspace, () => {
-      scratch.git('init', '--quiet', 'made');
-      scratch.write('made/deep/x.txt', 'x\n');
-      scratch.git('init', '--quiet', 'made/deep/er');
-      scratch.write('made/deep/er/y.txt', 'y\n');
-      scratch.write('src/.git', 'gitdir: ../meta\n');
-      scratch.write('src/a.txt', 'two\n');
-    });
-    expect(found).toEqual(['made/deep/er/y.txt', 'made/deep/x.txt', 'src/a.txt']);
-    expect([...workspace.notes().removedGitDirs].sort()).toEqual([
-      'made/.git',
-      'made/deep/er/.git',
-      'src/.git',
-    ]);
-    const patch = await patchOfAll(workspace);
-    expect(patch.files).toEqual([]);
-    expect(workspace.notes().warnings).toContain(
-      '[WARN_GIT_DIR_REMOVED] A command created "made/.git"; it was removed, and the files next to it stay.',
-    );
-  });
 
   test('none is left anywhere that git might look, after the first command and after the next', async () => {
     const { scratch, workspace } = await opened();
