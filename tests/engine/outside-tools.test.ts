@@ -21,6 +21,7 @@ import { copyLive } from '../support/files/live-copy.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../support/files/repository.ts';
 import { inputOf, sink } from '../support/runs/from-sources.ts';
 import { endOf } from '../support/runs/recorded-run.ts';
+import { sampled } from '../support/setup/sample.ts';
 
 afterAll(removeFolders);
 
@@ -199,10 +200,16 @@ describe('calls to the outside', () => {
     expect(run.asked).toEqual(['ask', 'act']);
   });
 
-  test.each([
-    ['"tool.started","call":{"id":"c1"', 'c1'],
-    ['"tool.started","call":{"id":"c3"', 'c3'],
-  ])('during which a run was killed (%s) are told as such and not made again', async (at, id) => {
+  test.each(
+    sampled(
+      [
+        ['"tool.started","call":{"id":"c1"', 'c1'],
+        ['"tool.started","call":{"id":"c3"', 'c3'],
+      ] as const,
+      () => 'call',
+      1,
+    ),
+  )('during which a run was killed (%s) are told as such and not made again', async (at, id) => {
     const run = await recordedRun(at);
     const { events } = await run.resume();
     expect(outcomesIn(events)[id]).toMatchObject({

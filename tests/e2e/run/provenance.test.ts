@@ -9,6 +9,7 @@ import {
 } from '../../support/files/repository.ts';
 import { checkoutOf, runCli } from '../../support/runs/cli.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 
 afterAll(removeFolders);
 
@@ -171,24 +172,29 @@ describe('a change that no call explains', () => {
     );
   });
 
-  test('is taken into the patch with --include-foreign, named as what it is, and there again in a replay', async () => {
-    const { result, stderr, runDir } = await meddled(['--include-foreign']);
-    const replayed = await runCli(['replay', runDir, '--repo', checkoutOf(runDir), '--sandbox', 'off'], {
-      cwd: temporaryFolder(),
-    });
-    expect(replayed.lastLine).toContain('replayed to the same patch, byte for byte');
-    expect(result.unexplained).toEqual([]);
-    expect(result.provenance?.files.map(({ path, sources }) => [path, sources.map(({ by }) => by)])).toEqual([
-      ['a.txt', ['outside']],
-      ['by-command.txt', ['tool']],
-      ['foreign/new.txt', ['outside']],
-      ['mine.txt', ['tool']],
-      ['old/gone.txt', ['outside']],
-    ]);
-    expect(stderr).toContain(
-      '[WARN_NOT_BY_TOOL_CALLS] In the patch, although not all of it was made by tool calls: a.txt (outside), foreign/new.txt (outside), old/gone.txt (outside)',
-    );
-  });
+  testAtNight(
+    'is taken into the patch with --include-foreign, named as what it is, and there again in a replay',
+    async () => {
+      const { result, stderr, runDir } = await meddled(['--include-foreign']);
+      const replayed = await runCli(['replay', runDir, '--repo', checkoutOf(runDir), '--sandbox', 'off'], {
+        cwd: temporaryFolder(),
+      });
+      expect(replayed.lastLine).toContain('replayed to the same patch, byte for byte');
+      expect(result.unexplained).toEqual([]);
+      expect(
+        result.provenance?.files.map(({ path, sources }) => [path, sources.map(({ by }) => by)]),
+      ).toEqual([
+        ['a.txt', ['outside']],
+        ['by-command.txt', ['tool']],
+        ['foreign/new.txt', ['outside']],
+        ['mine.txt', ['tool']],
+        ['old/gone.txt', ['outside']],
+      ]);
+      expect(stderr).toContain(
+        '[WARN_NOT_BY_TOOL_CALLS] In the patch, although not all of it was made by tool calls: a.txt (outside), foreign/new.txt (outside), old/gone.txt (outside)',
+      );
+    },
+  );
 
   test('in a file that a file tool then edits, is distinguished line by line', async () => {
     const second = {

@@ -4,6 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { checkoutOf, runCli } from '../../support/runs/cli.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 
 afterAll(removeFolders);
 
@@ -62,7 +63,7 @@ describe('verify commands that run before the work', () => {
     expect([result.outcome, result.preexistingFailures]).toEqual(['no_change', ['sh check.sh']]);
   });
 
-  test('a name with another number is another failure', async () => {
+  testAtNight('a name with another number is another failure', async () => {
     const { result } = await verified([command("sed -i 's/old/test7/' failures.txt"), done], undefined, [
       ...['--fix-rounds', '0'],
     ]);
@@ -86,7 +87,7 @@ describe('verify commands that run before the work', () => {
     expect(second.result.flaky).toEqual([flaky]);
   });
 
-  test('--verify-all runs the commands after one that failed', async () => {
+  testAtNight('--verify-all runs the commands after one that failed', async () => {
     const plan = '---\nverify: ["false", "test -f a.txt"]\n---\nDo it.\n';
     const args = ['--fix-rounds', '0'];
     for (const [more, ran] of [

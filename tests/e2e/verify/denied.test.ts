@@ -45,23 +45,26 @@ test('what was denied is in the result, by call, and in the last line', async ()
   );
 });
 
-test('what a command is denied counts where its output was cut out, and what the notice of that repeats does not', async () => {
-  const flood = 'seq 1 20000';
-  const hidden = `${flood}; touch /usr/x; nmp test; ${flood}; false`;
-  const named = `${flood}; false # grep "Read-only file system"`;
-  const { result, stderr } = await scriptedRun({
-    repository: await makeRepository({ 'a.txt': 'a\n' }),
-    turns: [{ calls: [hidden, named].map((command) => call('run_command', { command })) }, DONE],
-    args: ['--sandbox', 'required'],
-  });
-  expect(
-    result.denied.map(({ kind, what, calls }) => [kind, what, calls]),
-    stderr,
-  ).toEqual([
-    ['sandbox', '/usr/x', ['toolu_0_0']],
-    ['missing_tool', 'nmp', ['toolu_0_0']],
-  ]);
-});
+testAtNight(
+  'what a command is denied counts where its output was cut out, and what the notice of that repeats does not',
+  async () => {
+    const flood = 'seq 1 20000';
+    const hidden = `${flood}; touch /usr/x; nmp test; ${flood}; false`;
+    const named = `${flood}; false # grep "Read-only file system"`;
+    const { result, stderr } = await scriptedRun({
+      repository: await makeRepository({ 'a.txt': 'a\n' }),
+      turns: [{ calls: [hidden, named].map((command) => call('run_command', { command })) }, DONE],
+      args: ['--sandbox', 'required'],
+    });
+    expect(
+      result.denied.map(({ kind, what, calls }) => [kind, what, calls]),
+      stderr,
+    ).toEqual([
+      ['sandbox', '/usr/x', ['toolu_0_0']],
+      ['missing_tool', 'nmp', ['toolu_0_0']],
+    ]);
+  },
+);
 
 test('with --if-denied error the run ends with exit 8, and its patch is there', async () => {
   const { result, exitCode, patch } = await denied(['--if-denied', 'error']);
@@ -195,22 +198,25 @@ test('a write outside of the repository is denied, by an absolute path and throu
   ]);
 });
 
-test('what is denied to a long command counts, and a link with a token-like name is harmless', async () => {
-  const name = '\npm_aB3dE5gH7jK9mN2pQ4sT6vX8zA1cD3fG5hJ7';
-  const long = `: ${'x'.repeat(110_000)}\nnmp test; ln -s /tmp $'${name.replace('\n', '\\n')}'`;
-  const { result, exitCode, stderr } = await scriptedRun({
-    repository: await makeRepository({ 'a.txt': 'a\n' }),
-    turns: [{ calls: [call('run_command', { command: long })] }, { calls: [write(`${name}/x`)] }, DONE],
-    args: ['--if-denied', 'error'],
-  });
-  expect([exitCode, result.denied.map(({ kind, what }) => [kind, what])], stderr).toEqual([
-    8,
-    [
-      ['missing_tool', 'nmp'],
-      ['policy', ' pm_aB3dE5gH7jK9mN2pQ4sT6vX8zA1cD3fG5hJ7/x'],
-    ],
-  ]);
-});
+testAtNight(
+  'what is denied to a long command counts, and a link with a token-like name is harmless',
+  async () => {
+    const name = '\npm_aB3dE5gH7jK9mN2pQ4sT6vX8zA1cD3fG5hJ7';
+    const long = `: ${'x'.repeat(110_000)}\nnmp test; ln -s /tmp $'${name.replace('\n', '\\n')}'`;
+    const { result, exitCode, stderr } = await scriptedRun({
+      repository: await makeRepository({ 'a.txt': 'a\n' }),
+      turns: [{ calls: [call('run_command', { command: long })] }, { calls: [write(`${name}/x`)] }, DONE],
+      args: ['--if-denied', 'error'],
+    });
+    expect([exitCode, result.denied.map(({ kind, what }) => [kind, what])], stderr).toEqual([
+      8,
+      [
+        ['missing_tool', 'nmp'],
+        ['policy', ' pm_aB3dE5gH7jK9mN2pQ4sT6vX8zA1cD3fG5hJ7/x'],
+      ],
+    ]);
+  },
+);
 
 /** In a checkout that is mounted read-only, or has a folder that is. */
 async function readOnly(
@@ -247,7 +253,7 @@ test('a run in a read-only work tree does not end as no_change', async () => {
   expect(result.denied).toMatchObject([{ kind: 'sandbox', what: 'b.txt' }]);
 });
 
-test('nor does one whose writes all go to a read-only folder', async () => {
+testAtNight('nor does one whose writes all go to a read-only folder', async () => {
   const folder = 'sub';
   const { run } = await readOnly([], { folder, paths: ['sub/b.txt', 'sub/c.txt'] });
   expect([run.result.outcome, run.exitCode], run.stderr).toEqual(['internal_error', 1]);
