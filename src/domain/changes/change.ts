@@ -157,7 +157,8 @@ function sameBytes(a: FileState, b: FileState): boolean {
 
 /** Git stores the same bytes differently than before, because other attributes apply. */
 export function isTurned({ before, after }: Pick<PathChange, 'before' | 'after'>): boolean {
-  return before !== null && after !== null && before.blob !== after.blob && sameBytes(before, after);
+  if (before === null || after === null || before.mode !== after.mode) return false;
+  return before.blob !== after.blob && sameBytes(before, after);
 }
 
 /** Compares the bytes in the work tree as well: git considers files equal that differ only in line endings. */

@@ -14,7 +14,7 @@ import { encodeNames, encodePath } from '../../../files/names.ts';
 import { openRegularIn, readWhole } from '../../../files/opened-file.ts';
 import type { TreeView } from '../../../files/tree-view.ts';
 import { ScratchIndex } from '../../../git/store/trees.ts';
-import { rulesFolder } from './looking-git.ts';
+import { type LookingCall, rulesFolder } from './looking-git.ts';
 import type { ContentPlaces, Taken } from './parts.ts';
 import { START_INDEX, type StartIndex } from './start-index.ts';
 
@@ -32,6 +32,8 @@ const MAX_ATTRIBUTES_BYTES = 1024 * 1024;
 export class CommittedForms {
   readonly #places: ContentPlaces;
   readonly #folder: string;
+  /** Where git is asked. */
+  readonly #scratch: { readonly index: string; readonly workTree: string };
   readonly #kept = new Set<string>();
   #attributes: ReadonlyMap<string, PathAttributes> = new Map();
 
@@ -39,13 +41,24 @@ export class CommittedForms {
   constructor(places: ContentPlaces) {
     this.#places = places;
     this.#folder = join(rulesFolder(places.git.shadowDir), 'turning');
+    this.#scratch = { index: 'turning.index', workTree: this.#folder };
     this.close();
     mkdirSync(this.#folder, { mode: 0o700 });
   }
 
-  /** Asks git for the attributes of these paths. */
-  async ask(paths: readonly string[]): Promise<void> {
-    this.#attributes = await attributesOf(this.#places, paths);
+  /** Takes the attribute files that apply to these paths, and asks git for what they say. */
+  async ask(view: TreeView, paths: readonly string[]): Promise<void> {
+    // What the index has decides whether git leaves CRLF alone.
+    new ScratchIndex(this.#places.git.shadowDir, this.#scratch.index).copy(START_INDEX, 'sha1');
+    const gone = this.#copyAttributes(view, paths);
+    // Where there is no file, git reads what the index has.
+    if (gone.length > 0)
+      await this.#places.git.tell({
+        ...this.#scratch,
+        args: ['update-index', '--remove', '--ignore-skip-worktree-entries', '-z', '--stdin'],
+        input: encodeNames(gone),
+      });
+    this.#attributes = await attributesOf(this.#places, paths, this.#scratch);
   }
 
   /** The name of the filter that git would run on the path, or null. */
@@ -69,10 +82,9 @@ export class CommittedForms {
   }
 
   /** Replaces the states of the kept files by those that git commits; `raw` is what they have on disk. */
-  async turn(view: TreeView, taken: Map<string, Taken>): Promise<void> {
+  async turn(taken: Map<string, Taken>): Promise<void> {
     const paths = [...this.#kept].filter((path) => taken.get(path)?.status === 'ok');
     if (paths.length === 0) return;
-    this.#copyAttributes(view, paths);
     for (const [path, blob] of await this.#turned(paths)) {
       const one = taken.get(path);
       if (one?.status !== 'ok' || one.state.blob === blob) continue;
@@ -87,6 +99,10 @@ export class CommittedForms {
 
   #placeFor(path: string): Buffer {
     this.#kept.add(path);
+    return this.#placeOf(path);
+  }
+
+  #placeOf(path: string): Buffer {
     const place = encodePath(this.#folder, path);
     mkdirSync(encodePath(this.#folder, dirname(path)), { recursive: true });
     return place;
@@ -95,10 +111,7 @@ export class CommittedForms {
   /** The ids of what git stores, by path; none for contents that are not in their encoding. */
   async #turned(paths: readonly string[]): Promise<Map<string, string>> {
     const { git, warn } = this.#places;
-    const index = 'turning.index';
-    // What the index has decides whether git leaves CRLF alone.
-    new ScratchIndex(git.shadowDir, index).copy(START_INDEX, 'sha1');
-    const at = { index, workTree: this.#folder };
+    const at = this.#scratch;
     const call = {
       ...at,
       args: ['update-index', '--add', '--replace', '-z', '--stdin'],
@@ -137,32 +150,35 @@ export class CommittedForms {
     return forms;
   }
 
-  /** The attribute files that apply to these paths. */
-  #copyAttributes(view: TreeView, paths: readonly string[]): void {
+  /** Returns those of the index that are gone. */
+  #copyAttributes(view: TreeView, paths: readonly string[]): string[] {
     const folders = new Set(paths.flatMap(foldersAround));
-    for (const folder of folders) {
+    return [...folders].flatMap((folder) => {
       const path = folder === '' ? '.gitattributes' : `${folder}/.gitattributes`;
-      if (this.#kept.has(path)) continue;
       const opening = openRegularIn(view, path);
-      if (opening.status !== 'open') continue;
+      if (opening.status !== 'open')
+        return opening.status === 'absent' && this.#places.index.has(path) ? [path] : [];
       try {
-        if (opening.file.stat.size > MAX_ATTRIBUTES_BYTES) continue;
-        writeFileSync(encodePath(this.#folder, path), readWhole(opening.file));
+        if (opening.file.stat.size <= MAX_ATTRIBUTES_BYTES)
+          writeFileSync(this.#placeOf(path), readWhole(opening.file));
       } finally {
         closeSync(opening.file.descriptor);
       }
-    }
+      return [];
+    });
   }
 }
 
-/** What git says of these paths. */
+/** What git says of these paths. `at` is an index and a work tree; default: those of the start. */
 async function attributesOf(
   { git, filters }: Pick<ContentPlaces, 'git' | 'filters'>,
   paths: readonly string[],
+  at: Pick<LookingCall, 'index' | 'workTree'> = {},
 ): Promise<Map<string, PathAttributes>> {
   const attributes = new Map<string, PathAttributes>();
   if (paths.length === 0) return attributes;
   const answer = await git.tell({
+    ...at,
     args: ['check-attr', '--stdin', '-z', 'filter', 'working-tree-encoding'],
     input: encodeNames(paths),
   });

@@ -25,15 +25,18 @@ export async function takeContents(
   const taken = new Map<string, Taken>();
   if (wanted.length === 0) return taken;
   const forms = places.mayConvert() ? new CommittedForms(places) : null;
-  await forms?.ask(wanted.filter(({ stat }) => stat.kind === 'file').map(({ path }) => path));
   const view = new TreeView(places.git.root);
   const breath = new Breath();
   try {
+    await forms?.ask(
+      view,
+      wanted.filter(({ stat }) => stat.kind === 'file').map(({ path }) => path),
+    );
     for (const want of wanted) {
       taken.set(want.path, await takeOne(want, { ...places, view, forms }));
       await breath.after(2, want.stat.size);
     }
-    await forms?.turn(view, taken);
+    await forms?.turn(taken);
   } finally {
     view.close();
     forms?.close();

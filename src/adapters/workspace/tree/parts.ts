@@ -44,6 +44,7 @@ export type Taken =
 /** Where contents are read and stored. */
 export interface ContentPlaces {
   readonly git: LookingGit;
+  readonly index: Pick<StartIndex, 'has'>;
   readonly store: ObjectStore;
   readonly budget: Pick<ChangeBudget, 'fits' | 'count'>;
   /** Opens files and folders that their owner has closed since the start. */
@@ -119,6 +120,7 @@ export async function workTreeParts({
     }),
     contents: {
       git,
+      index,
       store: new ObjectStore(shadowDir, objectFormat),
       budget,
       closed,

@@ -244,10 +244,33 @@ function stagedOf(scratch: ScratchCheckout, tree: string): string {
   return listed.replace(/^(\d+) \w+ (\w+)\t/gm, '$1 $2 0\t');
 }
 
+const file = (path: string, text: string, executable = false): Step => ({
+  do: 'write',
+  path,
+  text,
+  executable,
+});
+
+/** What random steps found: attributes that are gone with their folder, and new ones for a file whose mode changes. */
+const FOUND: [Step[], Step[], Step[], [string, string]][] = [
+  [
+    [file('d/.gitattributes', '* -text\n')],
+    [],
+    [{ do: 'remove', path: 'd' }, file('d/a.js', 'x\r\ny\r\n'), file('.gitattributes', '* text=auto\n')],
+    ['', ''],
+  ],
+  [
+    [file('.gitattributes', '*.js text eol=crlf\n')],
+    [file('d/a.js', 'x\r\ny\r\n', true)],
+    [file('.gitattributes', ''), file('d/a.js', 'x\r\ny\r\n')],
+    ['', ''],
+  ],
+];
+
 test(
   'for any files and rules, and any changes to both, the patch has what git add --all takes from the end',
   async () => {
-    const numRuns = IS_FULL ? 400 : 4;
+    const numRuns = IS_FULL ? 400 : 6;
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { maxLength: 8 }),
@@ -256,7 +279,7 @@ test(
         fc.tuple(fc.constantFrom('', '*.log\n'), fc.constantFrom('', 'keep.js\n')),
         check,
       ),
-      { numRuns, seed: 12 },
+      { numRuns, seed: 12, examples: FOUND },
     );
   },
   MATRIX_MS,
