@@ -279,7 +279,7 @@ test(
         fc.tuple(fc.constantFrom('', '*.log\n'), fc.constantFrom('', 'keep.js\n')),
         check,
       ),
-      { numRuns, seed: 12, examples: FOUND },
+      { numRuns, examples: FOUND },
     );
   },
   MATRIX_MS,
