@@ -1,8 +1,9 @@
 #!/bin/sh
 # Installs bubblewrap for the sandbox, and says so. With the argument `tests` it also installs what the tests use: libfaketime
-# to set the clock, script for a terminal, Chromium to open reports, shells, and Redis and PostgreSQL to reach as services. It does so as root, or with `--sudo` through
-# sudo; otherwise it prints the command to type and continues: tests then fail, or are skipped, with the reason. If CI is set
-# and AppArmor does not let bubblewrap create namespaces (Ubuntu 23.10 and later), it also loads a profile that permits it.
+# to set the clock, script for a terminal, Chromium to open reports, shells, Redis and PostgreSQL to reach as services, and
+# podman with runc for containers. It does so as root, or with `--sudo` through sudo; otherwise it prints the command to type
+# and continues: tests then fail, or are skipped, with the reason. If CI is set and AppArmor does not let bubblewrap create
+# namespaces (Ubuntu 23.10 and later), it also loads a profile that permits it.
 set -eu
 
 tests=no
@@ -28,6 +29,9 @@ done
 
 [ $tests = no ] || command -v redis-server > /dev/null 2>&1 || missing="$missing redis-server"
 [ $tests = no ] || ls /usr/lib/postgresql/*/bin/postgres > /dev/null 2>&1 || missing="$missing postgresql"
+for program in podman runc; do
+  [ $tests = no ] || command -v $program > /dev/null 2>&1 || missing="$missing $program"
+done
 
 as_root=''
 may_install=yes
