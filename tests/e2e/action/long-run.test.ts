@@ -1,4 +1,4 @@
-import { symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
@@ -14,9 +14,25 @@ afterAll(removeFolders);
 
 const BY_HAND = { name: 'workflow_dispatch', payload: {} };
 
-test.each(sampled(['SIGINT', 'SIGKILL'] as const, () => 'signal', 1))(
-  'a run that its time limit ends by %s is carried on by the next job, and no turn is paid for twice',
-  async (signal) => {
+/** With jobs in a container of Docker, too, whose user is root. */
+const WAYS = [
+  ...sampled(['SIGINT', 'SIGKILL'] as const, () => 'signal', 1).map((signal) => [signal, false] as const),
+  ...(process.getuid?.() === 0 ? [['SIGKILL', true] as const] : []),
+];
+
+function inContainer(workflow: string): string {
+  const file = join(temporaryFolder(), 'contained.yml');
+  const text = readFileSync(workflow, 'utf8').replaceAll(
+    '    with:\n',
+    '    with:\n      container: node:24\n',
+  );
+  writeFileSync(file, text);
+  return file;
+}
+
+test.each(WAYS)(
+  'a run that its time limit ends by %s is carried on by the next job, and no turn is paid for twice (container: %s)',
+  async (signal, isContained) => {
     const marker = oddSeconds();
     const turns = [
       { calls: [call('write_file', { path: 'a.txt', content: 'new\n' })] },
@@ -28,7 +44,7 @@ test.each(sampled(['SIGINT', 'SIGKILL'] as const, () => 'signal', 1))(
     onTestFinished(() => shop.close());
     const { github, repository, model } = shop;
     const jobs = await shop.carryOut(BY_HAND, {
-      workflow: template('long'),
+      workflow: isContained ? inContainer(template('long')) : template('long'),
       timeLimit: async ({ pid }) => {
         await until('the command runs', () => isRunning(marker));
         process.kill(pid, signal);

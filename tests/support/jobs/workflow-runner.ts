@@ -4,10 +4,11 @@
  */
 
 import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../files/repository.ts';
 import type { GitHub, GitHubRepository } from '../github-server/server.ts';
-import type { ActionEnd, ActionRun } from './action-runner.ts';
+import { type ActionEnd, type ActionRun, valuesIn } from './action-runner.ts';
 import { type Contexts, evaluated, filled, isDue } from './expressions.ts';
 import { called, type Permissions, readWorkflow, type Workflow, type WorkflowJob } from './workflow-file.ts';
 import { isOfModel, runStep } from './workflow-steps.ts';
@@ -212,15 +213,17 @@ async function runJob(run: WorkflowRun, place: JobPlace): Promise<JobEnd> {
   const ended = { name, caller, matrix, artifacts, actions, token };
   if (!isDue(job.if, before)) return { ...ended, result: 'skipped', outputs: {} };
 
-  for (const text of [job.name, job['runs-on'], job.container, job.concurrency?.group])
+  for (const text of [job.name, job['runs-on'], job.concurrency?.group])
     if (typeof text === 'string') evaluated(text, before);
+  const isContained = filled(job.container ?? '', before) !== '';
   const environment = filled(job.environment ?? '', before);
   const ofEnvironment = environment === '' ? {} : run.environments?.[environment];
   if (ofEnvironment === undefined) throw new Error(`There is no environment ${environment}`);
   const values = {
     ...outer,
     github: { ...(outer as unknown as { github: object }).github, token },
-    runner: { temp },
+    // In a container, it is the name of the folder on the machine.
+    runner: { temp: isContained ? '/home/runner/work/_temp' : temp },
     secrets: { ...scope.secrets, ...ofEnvironment },
     steps,
   };
@@ -228,7 +231,7 @@ async function runJob(run: WorkflowRun, place: JobPlace): Promise<JobEnd> {
   // A job that always runs does so after a cancel as well, with all of its steps.
   let cancelled = false;
   const contexts = (): Contexts => ({ values, failed, cancelled });
-  const stepPlace = { workspace, temp, sha: scope.sha, token, artifacts };
+  const stepPlace = { workspace, temp, sha: scope.sha, token, artifacts, isContained };
   for (const step of job.steps) {
     const note = (outcome: string, outputs: Record<string, string> = {}) => {
       if (step.id !== undefined) steps[step.id] = { outputs, outcome };
@@ -242,16 +245,20 @@ async function runJob(run: WorkflowRun, place: JobPlace): Promise<JobEnd> {
     );
     if (step.run !== undefined) {
       const own = Object.entries(step.env ?? {}).map(([key, value]) => [key, filled(value, contexts())]);
+      const output = join(temp, 'output');
+      writeFileSync(output, '');
       const env = {
+        GITHUB_OUTPUT: output,
         GITHUB_STEP_SUMMARY: join(temp, 'summary'),
+        GITHUB_WORKSPACE: workspace,
         RUNNER_TEMP: temp,
         ...Object.fromEntries(own),
       };
-      execFileSync('bash', ['-e', '-c', step.run], {
+      execFileSync(isContained ? 'sh' : 'bash', ['-e', '-c', step.run], {
         cwd: workspace,
         env: { PATH: process.env.PATH, HOME: temp, ...run.env, ...env },
       });
-      note('success');
+      note('success', valuesIn(readFileSync(output, 'utf8')));
       continue;
     }
     const end = await runStep(run, step, given, stepPlace);

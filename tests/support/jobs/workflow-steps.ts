@@ -1,8 +1,9 @@
 /** Steps of a job that use an action: those of GitHub as far as our workflows need them, and the built one of this repository. */
 
-import { cpSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { execa } from 'execa';
+import { WITHOUT_NAMESPACES } from '../machine/without-filters.ts';
 import { GHES_PINS, isOwn, PINS } from './action-pins.ts';
 import { type ActionEnd, runAction } from './action-runner.ts';
 import type { WorkflowStep } from './workflow-file.ts';
@@ -17,6 +18,8 @@ export interface StepPlace {
   readonly sha: string;
   readonly token: string;
   readonly artifacts: string;
+  /** In a container of Docker, whose user is not that of the workspace. */
+  readonly isContained: boolean;
 }
 
 interface StepResult {
@@ -43,6 +46,10 @@ export async function runStep(
   switch (action) {
     case 'actions/checkout':
       await checkOut(run, given, place);
+      if (place.isContained) {
+        chownSync(place.workspace, 1001, 1001);
+        chmodSync(place.workspace, 0o755);
+      }
       return done();
     case 'actions/upload-artifact': {
       const found = (given.path ?? '').split('\n').filter((path) => path !== '' && existsSync(path));
@@ -129,6 +136,7 @@ function runPatchsmith(
     inputs,
     event: event.payload,
     ...(run.built === true ? { built: true } : {}),
+    ...(place.isContained ? { wrap: WITHOUT_NAMESPACES } : {}),
     ...(during === undefined ? {} : { during }),
     ...(run.kill?.mode === (inputs.mode || 'run') ? { during: run.kill.at } : {}),
     env: {
@@ -145,6 +153,7 @@ function runPatchsmith(
       GITHUB_TRIGGERING_ACTOR: actor,
       GITHUB_RUN_ID: '4711',
       GITHUB_RUN_ATTEMPT: '1',
+      ...(place.isContained ? { HOME: place.temp } : {}),
       ...env,
     },
   });
