@@ -270,15 +270,4 @@ describe('line endings in a run', () => {
     const patch = Buffer.from((await patchOfAll(workspace)).bytes).toString();
     expect(patch).toMatch(/@@\n one\n-two\n\+2\n$/);
   });
-
-  test('attributes written during the run convert what the run changes, as git would', async () => {
-    const scratch = new ScratchCheckout();
-    scratch.write('a.txt', 'one\r\ntwo\r\n');
-    scratch.commit();
-    const workspace = await scratch.open();
-    scratch.write('.gitattributes', '* text\n');
-    scratch.write('a.txt', 'one\r\n2\r\n');
-    const patch = Buffer.from((await patchOfAll(workspace)).bytes).toString();
-    expect(patch).toMatch(/@@\n-one\r\n-two\r\n\+one\n\+2\n$/);
-  });
 });

@@ -1,61 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { at, patchOfAll, ScratchCheckout } from '../scratch-checkout.ts';
 
 describe('ignore rules', () => {
-  test('of every level and place are those of git itself', async () => {
-    const scratch = new ScratchCheckout();
-    writeFileSync(join(scratch.root, '.git/info/exclude'), '*.info\n');
-    scratch.git('config', 'core.excludesFile', '~/my-ignores');
-    scratch.write('../home/my-ignores', '*.user\n.DS_Store\n');
-    scratch.write(
-      '.gitignore',
-      '*.log\n!keep.log\nbuild/\n/top\ndeep/**/x\n\\#hash\n:colon\n[ab].c\nspace\\ \nlocked/*\n!locked/open\ncaf\udce9\n',
-    );
-    scratch.write('sub/.gitignore', '!*.log\n/only-here\n*.tmp\r\n');
-    scratch.write('build/.gitignore', '!*\n');
-    const names = [
-      'a.log',
-      'keep.log',
-      'a.info',
-      'a.user',
-      '.DS_Store',
-      'top',
-      'sub/top',
-      'sub/a.log',
-      'sub/only-here',
-      'sub/x/only-here',
-      'sub/a.tmp',
-      'build/x',
-      'sub/build/y',
-      'sub/x/build',
-      'deep/a/b/x',
-      'deep/y',
-      '#hash',
-      ':colon',
-      'a.c',
-      'c.c',
-      'space ',
-      'locked/open',
-      'locked/shut',
-      'caf\udce9',
-      'caf\udce8',
-    ];
-    for (const name of names) scratch.write(name, 'x\n');
-    const workspace = await scratch.open();
-    const byGit = scratch
-      .git('ls-files', '-z', '--others', '--cached', '--exclude-standard')
-      .split('\0')
-      .filter(Boolean)
-      .map((path) =>
-        path.replace(/[\x80-\xff]/g, (byte) => String.fromCharCode(0xdc00 + byte.charCodeAt(0))),
-      );
-    expect(await workspace.listFiles(at(''), null)).toEqual({ status: 'ok', paths: byGit.sort() });
-  });
-
   test('do not hide tracked files, and do not lead into ignored folders without them', async () => {
     const scratch = new ScratchCheckout();
     scratch.write('build/tracked.txt', 'x\n');
@@ -92,41 +41,6 @@ describe('ignore rules', () => {
     expect((await patchOfAll(workspace)).files.map(({ path }) => path)).toEqual(['sub/a.txt']);
   });
 
-  test('hold when files and folders change places, even of rule files', async () => {
-    const scratch = new ScratchCheckout();
-    scratch.write('.gitignore', 'out/\n*.tmp\n');
-    scratch.write('sub/.gitignore', '*.log\n');
-    scratch.write('sub/a.txt', 'x\n');
-    const workspace = await scratch.open();
-    const seen = async () =>
-      (await workspace.capture('all')).map(({ path, after }) => `${after ? '+' : '-'}${path}`);
-    scratch.write('out/x', 'x\n');
-    expect(await seen()).toEqual([]);
-    scratch.remove('out');
-    scratch.write('out', 'a file\n');
-    expect(await seen()).toEqual(['+out']);
-    scratch.remove('out');
-    scratch.write('out/x', 'x\n');
-    expect(await seen()).toEqual(['-out']);
-    scratch.remove('sub');
-    scratch.write('sub', 'a file\n');
-    scratch.remove('.gitignore');
-    scratch.write('.gitignore/x/y.txt', 'x\n');
-    scratch.write('.gitignore/x/y.tmp', 'x\n');
-    expect(await seen()).toEqual([
-      '-.gitignore',
-      '+.gitignore/x/y.tmp',
-      '+.gitignore/x/y.txt',
-      '+out/x',
-      '+sub',
-      '-sub/.gitignore',
-      '-sub/a.txt',
-    ]);
-    scratch.remove('sub');
-    scratch.write('sub/a.log', 'x\n');
-    expect(await seen()).toEqual(['-sub', '+sub/a.log']);
-  });
-
   test.each(['.gitignore', '.gitattributes'])(
     'in a %s of more than 16 MiB are refused by name',
     async (name) => {
@@ -157,35 +71,6 @@ describe('ignore rules', () => {
     ]);
   });
 
-  test('cost a deep tree some questions and not one a depth, with the same answers', async () => {
-    const scratch = new ScratchCheckout();
-    scratch.write('.gitignore', 'build/\n*.log\n');
-    scratch.write('deep/tracked.txt', 'x\n');
-    scratch.commit();
-    const workspace = await scratch.open();
-    const expected: string[] = [];
-    let folder = 'deep';
-    for (let depth = 0; depth < 400; depth += 1) {
-      folder = `${folder}/${depth % 10}`;
-      if (depth % 40 !== 0) continue;
-      for (const name of ['kept.txt', 'a.log', 'build/kept.txt']) scratch.write(`${folder}/${name}`, 'x\n');
-      scratch.git('clone', '--quiet', '.', `${folder}/other`);
-      scratch.write(`${folder}/other/kept.txt`, 'x\n');
-      expected.push(`${folder}/kept.txt`);
-    }
-    // In the middle of what is looked at ahead.
-    expected.push(`${folder}/last.txt`);
-    scratch.write(`${folder}/last.txt`, 'x\n');
-    const { captured, processes } = await countingProcesses(async () => ({
-      captured: (await workspace.capture('all')).map(({ path }) => path),
-    }));
-    expect(captured).toEqual(expected.sort());
-    expect(processes).toBeLessThan(12);
-    expect(workspace.notes().warnings).toContain(
-      '[WARN_REPOSITORY_LEFT_OUT] "deep/0/other" is a separate repository and is left out.',
-    );
-  });
-
   test('are told of files written under them, which are in no patch', async () => {
     const scratch = new ScratchCheckout();
     scratch.write('.gitignore', 'build/\n*.log\n');
@@ -210,23 +95,6 @@ describe('ignore rules', () => {
     expect([paths.length, count]).toEqual([100, 123]);
   });
 });
-
-/** Counts the processes that are made meanwhile. */
-async function countingProcesses<T extends object>(
-  work: () => Promise<T>,
-): Promise<T & { processes: number }> {
-  let processes = 0;
-  const count = () => {
-    processes += 1;
-  };
-  subscribe('child_process', count);
-  try {
-    const result = await work();
-    return { ...result, processes };
-  } finally {
-    unsubscribe('child_process', count);
-  }
-}
 
 describe('listing files', () => {
   test('takes globs in the manner of .gitignore, relative to the folder', async () => {

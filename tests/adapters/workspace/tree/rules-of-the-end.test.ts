@@ -142,44 +142,6 @@ describe('rules of the end', () => {
     ]);
   });
 
-  test('files of the base stay in it, whatever rules come to say of them', async () => {
-    const scratch = new ScratchCheckout();
-    scratch.write('tracked.log', 'x\n');
-    scratch.commit();
-    scratch.write('untracked.log', 'x\n');
-    const run = await openWithLedger(scratch);
-    scratch.write('.gitignore', '*.log\n');
-    expect(await run.look()).toEqual(['+.gitignore']);
-    scratch.write('tracked.log', 'y\n');
-    scratch.write('untracked.log', 'y\n');
-    expect(await run.look()).toEqual(['~tracked.log', '~untracked.log']);
-    scratch.remove('untracked.log');
-    expect(await run.look()).toEqual(['-untracked.log']);
-    expect(await run.patched()).toEqual(['.gitignore', 'tracked.log', 'untracked.log']);
-  });
-
-  test('attributes of the end turn what the run has changed, and nothing else', async () => {
-    const scratch = new ScratchCheckout();
-    scratch.write('changed.txt', 'a\r\n');
-    scratch.write('kept.txt', 'a\r\n');
-    scratch.commit();
-    const run = await openWithLedger(scratch);
-    scratch.write('changed.txt', 'b\r\n');
-    scratch.write('new.txt', 'n\r\n');
-    await run.look();
-    scratch.write('.gitattributes', '*.txt text\n');
-    expect(await run.look()).toEqual(['+.gitattributes', '~changed.txt', '~new.txt']);
-    const { bytes, files } = await patchOf(run.workspace, run.ledger);
-    expect(files.map(({ path }) => path)).toEqual(['.gitattributes', 'changed.txt', 'new.txt']);
-    expect(Buffer.from(bytes).toString()).toContain('+b\n');
-    expect(Buffer.from(bytes).toString()).toContain('+n\n');
-    scratch.remove('.gitattributes');
-    await run.look();
-    const back = Buffer.from((await patchOf(run.workspace, run.ledger)).bytes).toString();
-    expect(back).toContain('+b\r\n');
-    expect(back).toContain('+n\r\n');
-  });
-
   test('the patch uses the encoding and line endings that the run sets for files, as git adds them', async () => {
     const scratch = new ScratchCheckout();
     const latin = Buffer.from('\xe4\r\n', 'latin1');
