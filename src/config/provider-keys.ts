@@ -1,11 +1,6 @@
 /** The keys of model providers, from the environment or a `.env` file, and the message if one is missing. */
 
-import {
-  KEY_VARIABLES,
-  keyVariablesAt,
-  type ProviderEntry,
-  providerNamed,
-} from '../adapters/providers/registry.ts';
+import { KEY_VARIABLES, keyVariablesAt, providerNamed } from '../adapters/providers/registry.ts';
 import type { Environment } from '../domain/environment.ts';
 import { type Problem, prefixedProblems, problem } from '../domain/errors/problem.ts';
 import { type Warning, warning, warningText } from '../domain/warnings/warning.ts';
@@ -37,7 +32,10 @@ export async function readKey(
   const { key, notes } = await readKeyBy(names, env, cwd);
   if (key === null && baseUrl !== null && provider.mayLackKeyAt?.(new URL(baseUrl)))
     return { key, notes: [...notes, ...warningOf(variable, new URL(baseUrl))], problems: [] };
-  const lacking = [...notes.map(warningText), isStep ? noKeyInput(provider, variable) : noKey(variable)];
+  const missing = isStep
+    ? `there is no key of ${provider.meaning}: api-key is empty, and so is ${variable}. Is the secret set, and does this event receive it? Pull requests from forks and from Dependabot do not`
+    : `${variable} is not set: set it in the environment, or in a .env in this folder that git does not track; patchsmith demo needs none`;
+  const lacking = [...notes.map(warningText), missing];
   const problems = key === null ? lacking.map((message) => problem('ERR_NO_KEY', message)) : [];
   return { key, notes, problems };
 }
@@ -59,14 +57,6 @@ function warningOf(variable: string, { host, hostname }: URL): Warning[] {
   return isHere
     ? []
     : [warning('WARN_NO_KEY', `${variable} is not set: requests to ${host} are sent without a key.`)];
-}
-
-function noKey(variable: string): string {
-  return `${variable} is not set: set it in the environment, or in a .env in this folder that git does not track; patchsmith demo needs none`;
-}
-
-function noKeyInput({ meaning }: ProviderEntry, variable: string): string {
-  return `there is no key of ${meaning}: api-key is empty, and so is ${variable}. Is the secret set, and does this event receive it? Pull requests from forks and from Dependabot do not`;
 }
 
 /** The keys of the providers of the fallback model and of the reviewer, where these are others and need one. */

@@ -78,12 +78,15 @@ export function openHostProcess(host: NodeJS.Process, ends: ProcessEnds = {}): H
     const fault = machineFault(error);
     if (fault === null)
       people.stderr.write(
-        `${prefixed(redact(error instanceof Error ? stackOf(error) : String(error)), '  ')}\n`,
+        `${prefixed(redact(error instanceof Error ? (error.stack ?? error.message) : String(error)), '  ')}\n`,
       );
     const outcome =
       fault === null
         ? internalError('ERR_BUG', `${bugReport()}, with the lines above.`)
-        : internalError('ERR_MACHINE', brokenMachine(fault));
+        : internalError(
+            'ERR_MACHINE',
+            `${fault}. A run that has started can be continued with patchsmith resume.`,
+          );
     return endWith(outcome);
   };
   let watchdog: Watchdog | null = null;
@@ -195,14 +198,6 @@ class LastWords {
       }
     }
   }
-}
-
-function stackOf(error: Error): string {
-  return error.stack ?? error.message;
-}
-
-function brokenMachine(fault: string): string {
-  return `${fault}. A run that has started can be continued with patchsmith resume.`;
 }
 
 function bugReport(): string {

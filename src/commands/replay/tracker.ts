@@ -157,16 +157,11 @@ async function putDue(
   restorer: Restorer,
 ): Promise<void> {
   if (!next || !tracker.cannotBeMadeAgain(next, rest)) return;
-  await putInPlace(next, restorer);
+  // What cannot be applied is missing from the events that follow, and is reported there.
+  for (const { path, after } of deletionsFirst(madeBy(next), (change) => change.after))
+    await restorer.put(path, after);
   // Reverted changes were found together with the others.
   if (next.type === 'changes.put_back') await putDue(rest, tracker, restorer);
-}
-
-async function putInPlace(event: RunEvent, restorer: Restorer): Promise<void> {
-  const changes = madeBy(event);
-  // What cannot be applied is missing from the events that follow, and is reported there.
-  for (const { path, after } of deletionsFirst(changes, (change) => change.after))
-    await restorer.put(path, after);
 }
 
 function madeBy(event: RunEvent): { path: string; after: FileState | null }[] {

@@ -56,7 +56,9 @@ export function whyNotReplayable(run: RunDirectory, events: RunEvents): string |
     return `The run ${runId} was not finished: its journal ends with event ${events.length}.${whyUnfinished(run)}`;
   const cut = whyCutAnywhere(events);
   if (cut !== null) return `The run ${runId} ${cut} Its patch, proven when the run ended, is ${run.patch}.`;
-  return isPlaceForCopy(root)
+  // Everything that commands see besides the copy belongs to this machine, which a recording has no say in.
+  const isPlace = isAbsolute(root) && normalize(root) === root;
+  return isPlace && !/\0|^\/(?:$|(?:proc|dev|sys)(?:\/|$))/.test(root)
     ? null
     : `The run claims to have worked in ${JSON.stringify(root)}, where no checkout can be.`;
 }
@@ -84,12 +86,4 @@ function whyUnfinished(run: RunDirectory): string {
   const result = readResult(run);
   if (result?.status === 'running') return ' A process is still running it.';
   return result?.outcome === 'internal_error' ? ` ${oneLine(result.reason, 2_000)}` : '';
-}
-
-/**
- * Whether commands can see the copy there. Everything else they see belongs to this machine, which a recording has no say
- * in.
- */
-function isPlaceForCopy(root: string): boolean {
-  return isAbsolute(root) && normalize(root) === root && !/\0|^\/(?:$|(?:proc|dev|sys)(?:\/|$))/.test(root);
 }

@@ -20,7 +20,15 @@ export async function showRuns(input: RunsInput): Promise<RunOutcome> {
   const runs: RunSummary[] = [];
   // One after the other, so that only one journal is held.
   for (const run of listed) runs.push(await withSpending(run));
-  const document = { version: 1, folders, runs: runs.map(runJson) };
+  const document = {
+    version: 1,
+    folders,
+    runs: runs.map(({ startedAt, changedAt, ...run }) => ({
+      ...run,
+      startedAt: iso(startedAt),
+      changedAt: iso(changedAt),
+    })),
+  };
   const unread = await printEither(input, document, () => table(runs, input));
   if (unread !== null) return unread;
   const bytes = runs.reduce((sum, run) => sum + run.bytes, 0);
@@ -33,10 +41,6 @@ async function withSpending(run: RunSummary): Promise<RunSummary> {
   if (run.status === 'unreadable') return run;
   const spent = await readSpending(run);
   return spent.status === 'ok' ? { ...run, costUsd: spent.costUsd ?? 'unknown' } : run;
-}
-
-function runJson({ startedAt, changedAt, ...run }: RunSummary) {
-  return { ...run, startedAt: iso(startedAt), changedAt: iso(changedAt) };
 }
 
 function iso(time: number | null): string | null {

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { SpentTokens } from '../budget/caps.ts';
-import { type PathChange, unverifiedPaths, type VerifiedPatch, verifiedPatch } from '../changes/change.ts';
+import { type PathChange, unverifiedPaths, type VerifiedPatch } from '../changes/change.ts';
 import { LlmTurn } from '../conversation/conversation.ts';
 import { FallbackModel, type ModelUse, unused } from '../fallback/fallback.ts';
 import { ProviderFailureKind } from '../run/limits.ts';
@@ -130,20 +130,6 @@ export function withWorker(
 ): ReviewState {
   const isOther = state.settings.by !== null || state.status !== 'due';
   return isOther ? state : { ...state, use: { ...state.use, provider, model } };
-}
-
-/** After its findings. `net` is the patch that was reviewed. */
-export function afterReview(
-  state: ReviewState,
-  { findings, leftOut }: ReviewCompleted,
-  { net, summary }: { readonly net: readonly PathChange[]; readonly summary: string },
-): ReviewState {
-  return { ...state, status: 'done', findings, leftOut, summary, patch: verifiedPatch(net, []) };
-}
-
-/** After a failure; `again`: it is still due. */
-export function afterFailedReview(state: ReviewState, { message, again }: ReviewFailed): ReviewState {
-  return { ...state, status: again ? 'due' : 'failed', reason: message };
 }
 
 /** Whether there are findings that have to go back. */

@@ -84,8 +84,9 @@ export function denialsOf(call: ToolCall, outcome: ToolOutcome, { root, known }:
   if (outcome.status === 'finished') return [];
   const of = denialBy({ calls: [call.id] });
   if (outcome.command !== undefined) {
+    const command = shortened(inputText(call, 'command') ?? call.name, MAX_WHAT);
     const hosts = known.filter(({ kind, calls }) => kind === 'network' && calls.includes(call.id));
-    return deniedToCommand(commandOf(call), outcome, of).filter((denial) => !isKnown(denial, hosts));
+    return deniedToCommand(command, outcome, of).filter((denial) => !isKnown(denial, hosts));
   }
   if (outcome.status === 'ok') return [];
   const { reason, text } = outcome;
@@ -95,20 +96,9 @@ export function denialsOf(call: ToolCall, outcome: ToolOutcome, { root, known }:
   if (reason !== 'path_refused') return [];
   if (/\((?:EROFS|EACCES|EPERM)\)/.test(text)) return [of('sandbox', path, text)];
   const isOutside = laneOf(call.name) === 'write' && leadsOutside(path, text, root);
-  return isOutside || isOffLimits(path) || text.includes('lies in the submodule')
-    ? [of('policy', path, text)]
-    : [];
-}
-
-/** Why the sandbox or the file system kept a file tool from writing; null where neither did. `denials` are those of the call. */
-export function unwrittenIn({ name }: ToolCall, denials: readonly Denial[]): string | null {
-  if (laneOf(name) !== 'write') return null;
-  return denials.find(({ kind }) => kind === 'sandbox')?.why ?? null;
-}
-
-/** Other paths that are refused are mistakes, such as the name of a folder, and are put right in the next call. */
-function isOffLimits(path: string): boolean {
-  return path.split('/').some((part) => part === '..' || isGitDirName(part));
+  // Other paths that are refused are mistakes, such as the name of a folder, and are put right in the next call.
+  const isOffLimits = path.split('/').some((part) => part === '..' || isGitDirName(part));
+  return isOutside || isOffLimits || text.includes('lies in the submodule') ? [of('policy', path, text)] : [];
 }
 
 /** The proxy knows more about refused hosts than commands print. */
@@ -236,10 +226,6 @@ function hostIn(call: ToolCall, text: string): string {
   const url = inputText(call, 'url') ?? '';
   const asked = URL.canParse(url) ? new URL(url).host : '';
   return /^Not read: (\S+) is not one of the hosts/.exec(text)?.[1] ?? (asked || call.name);
-}
-
-function commandOf(call: ToolCall): string {
-  return shortened(inputText(call, 'command') ?? call.name, MAX_WHAT);
 }
 
 function inputText({ input }: ToolCall, key: string): string | null {

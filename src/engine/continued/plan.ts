@@ -28,7 +28,7 @@ import { CONTEXT_BOUNDS, contextPart, type IssueTask } from '../trust/context.ts
 import { type ChecksRead, failedChecks, openThreads, type ThreadsRead } from './asks.ts';
 import type { Continued } from './find.ts';
 import { type BesideCheckout, openBesideCheckout } from './local-merge.ts';
-import { type ConflictFound, conflictWithBase, type MergeQuestion } from './merge.ts';
+import { type ConflictFound, conflictWithBase } from './merge.ts';
 
 /** Maximum characters of the work so far that the model is shown; it can read the files. */
 const MAX_DIFF = 30_000;
@@ -60,7 +60,14 @@ export async function continuedPlan(task: ContinueTask): Promise<ContinuedPlan> 
   };
   const { diff, conflict } = await besideCheckout(task, async (beside) => ({
     diff: await beside.diff(commits.mergeBase, pull.head, MAX_DIFF),
-    conflict: trigger === 'check' ? NO_CONFLICT : await conflictOf(beside, continued, rules),
+    conflict:
+      // Not where the base has not moved.
+      trigger === 'check' || commits.behind === 0
+        ? NO_CONFLICT
+        : await conflictWithBase(beside, {
+            ...{ before: commits.mergeBase, head: pull.head, base: pull.base },
+            ...rules,
+          }),
   }));
   if (conflict.status === 'refused' && trigger === 'request')
     session.warn('WARN_CONFLICT_LEFT', `The conflict with its base is left alone: ${conflict.why}`);
@@ -236,16 +243,6 @@ async function firstRequest(task: ContinueTask, { source }: PullRecord): Promise
   const { repository, number } = source;
   const read = await fetchIssue(await trust.openGitHub(signal), { repository, number });
   return read.status === 'ok' ? [await contextPart(read.data, CONTEXT_BOUNDS.body)] : [];
-}
-
-/** Not where the base has not moved. */
-async function conflictOf(
-  beside: BesideCheckout,
-  { pull: { head, base }, commits }: Continued,
-  rules: Pick<MergeQuestion, 'permits' | 'isProtected'>,
-): Promise<ConflictFound> {
-  if (commits.behind === 0) return NO_CONFLICT;
-  return conflictWithBase(beside, { before: commits.mergeBase, head, base, ...rules });
 }
 
 /** The reasons for which publishing would be refused, as far as this job knows its settings. */

@@ -228,7 +228,12 @@ async function nestedPart({
         files: namedIn(change).slice(0, MAX_NAMED),
       })),
     },
-    warnings: changes.map(warningOf),
+    warnings: changes.map((change) =>
+      warning(
+        'WARN_REPOSITORY_CHANGED',
+        `Not in the patch, because ${JSON.stringify(change.path)} is a separate repository that changed during the run: ${listed(namedIn(change), 5)}.`,
+      ),
+    ),
     // A folder whose entries changed may have lost a file that the rules name.
     forbidden: changes.flatMap(({ files, folders }) => [
       ...files.filter((path) => !permits(path)),
@@ -239,13 +244,6 @@ async function nestedPart({
 
 function namedIn({ files, folders }: NestedChange): string[] {
   return [...files, ...folders].sort();
-}
-
-function warningOf(change: NestedChange): Warning {
-  return warning(
-    'WARN_REPOSITORY_CHANGED',
-    `Not in the patch, because ${JSON.stringify(change.path)} is a separate repository that changed during the run: ${listed(namedIn(change), 5)}.`,
-  );
 }
 
 /** A warning unless HEAD and index are what they were when `checkout` was found; `shadowDir` holds the index of then. */

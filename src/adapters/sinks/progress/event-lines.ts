@@ -4,7 +4,7 @@ import type { ToolCall } from '../../../domain/conversation/conversation.ts';
 import { describeCall, describeEndAndTime, succeeded } from '../../../domain/conversation/tool.ts';
 import { MAX_CALLS_IN_A_TURN } from '../../../domain/conversation/tools-phase.ts';
 import { countFindings } from '../../../domain/findings/review.ts';
-import type { BaseRevision, CommandReport, RunEvent, RunStarted } from '../../../domain/run/events.ts';
+import type { CommandReport, RunEvent, RunStarted } from '../../../domain/run/events.ts';
 import { judgeReports } from '../../../domain/run/verify-baseline.ts';
 import { type Redact, redactedStrings } from '../../../domain/secrets/redact.ts';
 import { oneLine, prefixed } from '../../../domain/text/terminal.ts';
@@ -72,7 +72,7 @@ export class EventLines {
     return [
       note(`patchsmith ${patchsmith} · ${model}${recorded} · sandbox ${sandbox}`),
       note(`plan: ${plan.title}`),
-      note(`base: ${base.branch ?? 'detached'} @ ${at}${uncommittedIn(base)}`),
+      note(`base: ${base.branch ?? 'detached'} @ ${at}${base.dirty ? ', with uncommitted changes' : ''}`),
       ...(workingDirectory === '' ? [] : [note(`working directory: ${workingDirectory}`)]),
     ];
   }
@@ -237,7 +237,3 @@ const COMMANDS_END: readonly RunEvent['type'][] = [
 
 /** Maximum findings of one review to show; all of them are in the result. */
 const MAX_FINDINGS_SHOWN = 10;
-
-function uncommittedIn({ dirty }: BaseRevision): string {
-  return dirty ? ', with uncommitted changes' : '';
-}

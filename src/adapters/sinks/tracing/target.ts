@@ -29,7 +29,11 @@ export type TargetRead =
 /** `why` does not repeat values: they may contain a login. */
 export function readTarget(env: Environment): TargetRead {
   const own = endpoint(env);
-  if (own === null || isTrue(env.OTEL_SDK_DISABLED) || env.OTEL_TRACES_EXPORTER?.trim() === 'none')
+  if (
+    own === null ||
+    env.OTEL_SDK_DISABLED?.trim().toLowerCase() === 'true' ||
+    env.OTEL_TRACES_EXPORTER?.trim() === 'none'
+  )
     return { status: 'off' };
   const parent = /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-|$)/.exec(
     env.TRACEPARENT?.trim() ?? '',
@@ -97,10 +101,6 @@ function resourceOf(env: Environment): Attributes {
   const given = Object.fromEntries(listedPairs(env.OTEL_RESOURCE_ATTRIBUTES ?? ''));
   const name = env.OTEL_SERVICE_NAME?.trim() || given['service.name'] || 'patchsmith';
   return { ...given, 'service.name': name };
-}
-
-function isTrue(value: string | undefined): boolean {
-  return value?.trim().toLowerCase() === 'true';
 }
 
 function wholeNumber(value: string | undefined): number | null {

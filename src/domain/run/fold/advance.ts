@@ -14,8 +14,7 @@ import { deniedChanges, withDenials } from '../../review/denied.ts';
 import type { ChangesPutBack, EventPlace, RunEvent, RunResumed } from '../events.ts';
 import { askedNow, type Phase, type RunState, startOf } from '../state.ts';
 import { costIn, withCharge, withSpent, withTurn } from './bill.ts';
-import { afterTool, withDenied } from './calls.ts';
-import { withAskedHosts } from './egress.ts';
+import { afterTool, withAskedHosts, withDenied } from './calls.ts';
 import { afterFindings, afterNoFindings, afterStop, afterVerify } from './finished-work.ts';
 import { afterCap, afterFailedTurn, afterMessage, afterTurn } from './turn.ts';
 

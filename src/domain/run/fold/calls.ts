@@ -1,10 +1,11 @@
 /** After tool calls: their results become the next message to the model. */
 
 import { afterOneMoreTurn } from '../../conversation/repeats.ts';
-import type { ToolOutcome } from '../../conversation/tool.ts';
+import { laneOf, type ToolOutcome } from '../../conversation/tool.ts';
 import { areAllAnswered, outcomesOf, withOutcome } from '../../conversation/tools-phase.ts';
 import { bytesOfImages } from '../../images/shown.ts';
-import { denialsOf, unwrittenIn, withDenials, withUnwritable } from '../../review/denied.ts';
+import { denialsOf, deniedHosts, withDenials, withUnwritable } from '../../review/denied.ts';
+import { type AskedHost, withUses } from '../../review/egress.ts';
 import type { Phase, RunState } from '../state.ts';
 import { workDone } from './finished-work.ts';
 import { withMessage } from './turn.ts';
@@ -58,6 +59,19 @@ export function withDenied(state: RunState, callId: string, outcome: ToolOutcome
   const unwritable = withUnwritable(state.unwritable, call, outcome);
   const more = denialsOf(call, outcome, { root: state.root, known: state.denied.named });
   if (more.length === 0) return unwritable === state.unwritable ? state : { ...state, unwritable };
-  const unwritten = state.unwritten ?? unwrittenIn(call, more);
+  const isWrite = laneOf(call.name) === 'write';
+  const unwritten = state.unwritten ?? more.find(({ kind }) => isWrite && kind === 'sandbox')?.why ?? null;
   return { ...state, denied: withDenials(state.denied, more), unwritten, unwritable };
+}
+
+/** After hosts were asked for. They are counted, and one that was refused to commands is a denial of the calls that asked for it. */
+export function withAskedHosts<State extends Pick<RunState, 'denied' | 'hosts'>>(
+  state: State,
+  hosts: readonly AskedHost[],
+): State {
+  return {
+    ...state,
+    denied: withDenials(state.denied, deniedHosts(hosts, state.denied.named)),
+    hosts: withUses(state.hosts, hosts),
+  };
 }

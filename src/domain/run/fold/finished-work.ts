@@ -2,11 +2,10 @@
 
 import { verifiedPatch } from '../../changes/change.ts';
 import {
-  afterFailedReview,
-  afterReview,
   hasObjections,
   type ReviewCompleted,
   type ReviewFailed,
+  type ReviewState,
 } from '../../findings/review.ts';
 import type { VerifyCompleted } from '../events.ts';
 import type { StopReason } from '../limits.ts';
@@ -46,7 +45,9 @@ export function afterFindings(state: RunState, event: ReviewCompleted): RunState
   };
   if (state.review === null || state.phase.at !== 'review') return charge;
   const { summary } = state.phase;
-  const review = afterReview(state.review, event, { net: state.changes.net(), summary });
+  const { findings, leftOut } = event;
+  const patch = verifiedPatch(state.changes.net(), []);
+  const review: ReviewState = { ...state.review, status: 'done', findings, leftOut, summary, patch };
   return {
     ...charge,
     review,
@@ -58,7 +59,11 @@ export function afterFindings(state: RunState, event: ReviewCompleted): RunState
 export function afterNoFindings(state: RunState, event: ReviewFailed): RunState {
   return {
     ...withCharge(state, event.spent, event.turn),
-    review: state.review && afterFailedReview(state.review, event),
+    review: state.review && {
+      ...state.review,
+      status: event.again ? 'due' : 'failed',
+      reason: event.message,
+    },
     phase: event.again ? state.phase : asFinished(state.phase),
   };
 }
