@@ -92,18 +92,6 @@ test('the end of its log is what asks, and two rounds are the most', async () =>
   expectDone(await life.publish(asked));
 });
 
-test('a commit of a person on the branch is not built upon without being asked, and that is reported once', async () => {
-  await life.hosted.commit(branch, { 'c.txt': 'c\n' }, { author: 'Ann' });
-  await life.toHead(1);
-  const refused = await life.run([], ['--continue', 'auto'], await failing());
-  expect([refused.result.outcome, refused.server.requests.length]).toEqual(['publish_failed', 0]);
-  expect(refused.result.reason).toMatch(/has commits by others \([0-9a-f]{8} by Ann\)/);
-  await life.publish(refused);
-  await life.publish(refused);
-  expect(life.pull(1).comments.length).toBe(1);
-  expect(life.pull(1).comments[0]?.body).toContain('Comment there with /patchsmith');
-});
-
 test('an event about a commit that is not the head of our pull request starts nothing', async () => {
   const event = await failing();
   const run = { event: 'push', head_sha: '1'.repeat(40), head_repository: { id: 1 }, actor: event.payload };

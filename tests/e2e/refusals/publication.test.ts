@@ -1,6 +1,5 @@
 /** Each refusal of a publication as the maintainer reads it: the whole of the log, the comment and the label. */
 
-import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -169,27 +168,6 @@ test('a path that only the publishing job protects', async () => {
   `);
 });
 
-test('a pointer of Git LFS whose content was never pushed', async () => {
-  const run = await madeRun(FILES, writes('big.bin', 'a large file\n'));
-  const oid = createHash('sha256').update('a large file\n').digest('hex');
-  const read = await publish(await forIssue(run));
-  expect(read.replaceAll(oid, 'OID')).toMatchInlineSnapshot(`
-    "comment on #1 created
-    patchsmith: publish_failed (exit 11) [ERR_LFS_MISSING]: Git LFS stores big.bin, and GitHub does not have the contents: a run only writes the pointers, so no one could check out the branch. In a checkout with the changed files run git add "big.bin" and git lfs push --object-id origin ID; then publish again. The patch is kept in DIR/changes.patch.
-
-    #1 [patchsmith:failed]
-    **The change could not be published**
-
-    Git LFS stores big.bin, and GitHub does not have the contents: a run only writes the pointers, so no one could check out the branch. In a checkout with the changed files run git add "big.bin" and git lfs push --object-id origin ID; then publish again.
-
-    The patch is kept among the artifacts; publishing can be repeated without another run.
-
-    In the model's own words:
-
-    > Done."
-  `);
-});
-
 test('the base has changed the same lines', async () => {
   const there = await forIssue(made);
   await there.repository.commit('main', { 'a.txt': 'other\n' });
@@ -260,28 +238,6 @@ test('people closed the pull request', async () => {
     In the model's own words:
 
     > Done."
-  `);
-});
-
-test('reviewers, a team and a milestone that do not exist', async () => {
-  const inputs = { reviewers: 'nobody, ann', 'team-reviewers': '@acme/none', milestone: 'v9' };
-  expect(await publish(await forIssue(made), { inputs })).toMatchInlineSnapshot(`
-    "patchsmith/issue-1-ID created: ID
-    pull request #2 opened: GITHUB/acme/shop/pull/2
-    comment on #1 created
-    warning: [WARN_CHECKS_NOT_STARTED] A pull request opened with GITHUB_TOKEN does not start workflows: close and reopen it to run its checks, or publish with a GitHub App token.
-    warning: [WARN_PULL_REQUEST_INCOMPLETE] there is no milestone "v9"
-    warning: [WARN_PULL_REQUEST_INCOMPLETE] GitHub did not request a review from nobody, ann, none: Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the acme/shop repository.
-    patchsmith: done (exit 0): Pull request #2 opened: GITHUB/acme/shop/pull/2
-
-    #1 [patchsmith:done]
-    **Pull request opened**: #2 (draft)
-
-    **1 file changed** (+1 −1) · **not verified:** no command was named · 2 turns, USD 0.0037
-
-    There is no milestone "v9"; GitHub did not request a review from nobody, ann, none: Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the acme/shop repository.
-
-    The pull request says why it is a draft. Run the plan again to replace the work, or take the branch over by hand."
   `);
 });
 
@@ -418,27 +374,5 @@ test('the job of the run left nothing', async () => {
     The job that should have carried out the plan left no readable result: it failed before starting, or was cut off.
 
     The log says why; when that is fixed, run it again."
-  `);
-});
-
-test('GitHub does not answer', async () => {
-  const there = await forIssue(made);
-  const on = { operation: 'pulls/create' };
-  there.github.faults.add({ on, times: 99, trouble: { kind: 'status', status: 502 } });
-  expect(await publish(there)).toMatchInlineSnapshot(`
-    "patchsmith/issue-1-ID created: ID
-    comment on #1 created
-    patchsmith: publish_failed (exit 11) [ERR_GITHUB_REFUSED]: GitHub could not be asked to open the pull request (502, request ID): Server Error. Publish again later: what was created so far is found and continued. The patch is kept in DIR/changes.patch.
-
-    #1 [patchsmith:failed]
-    **The change could not be published**
-
-    GitHub could not be asked to open the pull request (502, request ID): Server Error. Publish again later: what was created so far is found and continued.
-
-    The patch is kept among the artifacts; publishing can be repeated without another run.
-
-    In the model's own words:
-
-    > Done."
   `);
 });

@@ -1,6 +1,4 @@
-import { execa } from 'execa';
 import { describe, expect, test } from 'vitest';
-import { tempFolder } from '../files/temp-folder.ts';
 import { ask, serving } from './ask.ts';
 
 const writes = { contents: 'write', pull_requests: 'write', issues: 'write' } as const;
@@ -83,47 +81,6 @@ describe('what is not described', () => {
     const { github, token } = await started();
     expect((await ask(github, token, line, body)).status).toBe(status);
     expect(github.invalid.map(({ side }) => side)).toEqual(['request']);
-  });
-});
-
-describe('git itself', () => {
-  const push = (folder: string, url: string, authorization: string | null) =>
-    execa('git', ['push', '--quiet', url, 'HEAD:refs/heads/topic'], {
-      cwd: folder,
-      reject: false,
-      env: {
-        GIT_TERMINAL_PROMPT: '0',
-        GIT_CONFIG_COUNT: authorization === null ? '0' : '1',
-        GIT_CONFIG_KEY_0: 'http.extraHeader',
-        GIT_CONFIG_VALUE_0: `Authorization: ${authorization}`,
-      },
-    });
-  const basic = (token: string) => `Basic ${Buffer.from(`x-access-token:${token}`).toString('base64')}`;
-
-  test('is refused a workflow without its permission, a protected branch, and what rules forbid', async () => {
-    const { github, repository, token } = await started({
-      files: { '.github/workflows/a.yml': 'on: push\n' },
-    });
-    const folder = tempFolder();
-    const url = `${github.serverUrl}/acme/shop.git`;
-    await execa('git', ['clone', '--quiet', url, '.'], { cwd: folder });
-    const person = ['-c', 'user.name=a', '-c', 'user.email=a@example.com'];
-    await execa('git', ['mv', '.github/workflows/a.yml', '.github/workflows/b.yml'], { cwd: folder });
-    await execa('git', [...person, 'commit', '--quiet', '-m', 'move'], { cwd: folder });
-    expect((await push(folder, url, basic(token))).stderr).toContain(
-      'refusing to allow a GitHub App to create or update workflow `.github/workflows/b.yml` without `workflows` permission',
-    );
-    repository.settings.protectedBranches = ['topic'];
-    const all = github.addToken({ kind: 'installation', permissions: { ...writes, workflows: 'write' } });
-    expect((await push(folder, url, basic(all))).stderr).toContain('GH006: Protected branch update failed');
-    repository.settings.protectedBranches = [];
-    repository.settings.rules = [{ type: 'required_signatures' }];
-    expect((await push(folder, url, basic(all))).stderr).toContain('Commits must have verified signatures.');
-    const pattern = { operator: 'starts_with', pattern: 'move', negate: true };
-    repository.settings.rules = [{ type: 'commit_message_pattern', parameters: pattern }];
-    expect((await push(folder, url, basic(all))).stderr).toContain('GH013: Repository rule violations');
-    repository.settings.rules = [{ type: 'creation', bypass: 'always' }, { type: 'required_linear_history' }];
-    expect(await push(folder, url, basic(all))).toMatchObject({ exitCode: 0 });
   });
 });
 
