@@ -8,6 +8,7 @@ import { type ActionEnd, runAction } from '../../support/jobs/action-runner.ts';
 import { type IdentityServer, startIdentityServer } from '../../support/jobs/identity-server.ts';
 import { call } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
+import { sampled } from '../../support/setup/sample.ts';
 
 afterAll(removeFolders);
 
@@ -66,10 +67,16 @@ function everything({ stdout, stderr, summary, outputs }: Ended): string {
 
 const AUDIENCE = 'https://gateway.example';
 
-test.each([
-  ['https://api.anthropic.com', {}],
-  [AUDIENCE, { 'oidc-audience': AUDIENCE }],
-])(
+test.each(
+  sampled(
+    [
+      ['https://api.anthropic.com', {}],
+      [AUDIENCE, { 'oidc-audience': AUDIENCE }],
+    ] as const,
+    () => 'audience',
+    1,
+  ),
+)(
   'a job logs in with its identity for %s instead of a key, and both tokens are masked and kept nowhere',
   async (wanted, inputs) => {
     const ended = await run({ inputs });

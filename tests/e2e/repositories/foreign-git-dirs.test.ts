@@ -176,7 +176,7 @@ function pointToLater(world: World, gitDir: string): void {
 }
 
 describe('is refused, and nothing outside is read or written:', () => {
-  test.each(REFUSED)('%s', async (_what, prepare, said) => {
+  test.each(sampled(REFUSED, ([, , said]) => String(said)))('%s', async (_what, prepare, said) => {
     const world = new World(EMBEDDED);
     const start = join(world.root, prepare(world) ?? '');
     const before = world.outside();
@@ -313,10 +313,16 @@ test.each(sampled(ACCEPTED, kindOf))('a run works in %s', async (_what, prepare)
   expect(readdirSync(join(world.home, '.ssh'))).toEqual(['id']);
 });
 
-test.each([
-  ['a separate git dir without core.worktree', []],
-  ['one that names another folder', ['config', 'core.worktree', '../../other']],
-])('what is typed to make %s usable makes it usable', async (_what, setting) => {
+test.each(
+  sampled(
+    [
+      ['a separate git dir without core.worktree', []],
+      ['one that names another folder', ['config', 'core.worktree', '../../other']],
+    ] as const,
+    () => 'git dir',
+    1,
+  ),
+)('what is typed to make %s usable makes it usable', async (_what, setting) => {
   const world = new World();
   const root = join(world.home, "work/mona's clone");
   renameSync(world.root, root);
@@ -348,11 +354,16 @@ test('variables of git do not say where the checkout is', async () => {
   expect([run.exitCode, existsSync(join(world.root, 'sub/here.txt'))]).toEqual([0, true]);
 });
 
-test.each([
-  ['undo', ['undo', 'last']],
-  ['init', ['init']],
-  ['doctor', ['doctor']],
-])('%s refuses the repository of another folder', async (_name, args) => {
+test.each(
+  sampled(
+    [
+      ['undo', ['undo', 'last']],
+      ['init', ['init']],
+      ['doctor', ['doctor']],
+    ] as const,
+    () => 'command',
+  ),
+)('%s refuses the repository of another folder', async (_name, args) => {
   const world = new World();
   await scriptedRun({
     repository: world,

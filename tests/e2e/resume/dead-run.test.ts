@@ -17,6 +17,7 @@ import { runCli } from '../../support/runs/cli.ts';
 import { patient } from '../../support/runs/recorded-run.ts';
 import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
+import { sampled } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
 
 afterAll(removeFolders);
@@ -78,7 +79,7 @@ const over = (command: string, runDir: string, { cwd = dead.repository.root } = 
   });
 
 describe('a run whose process was killed', () => {
-  test.each(['replay', 'blame', 'publish'])(
+  test.each(sampled(['replay', 'blame', 'publish'] as const, () => 'reader', 2))(
     '%s says so, and result.json does from then on',
     async (command) => {
       const runDir = another();
