@@ -12,7 +12,7 @@ import { isVendorHost } from './vendor-host.ts';
 export const OPENAI_REFUSALS: RefusalTable = {
   advice: {
     billing: 'Add credit or raise the spend limit at the vendor.',
-    authentication: 'Check that OPENAI_API_KEY is a valid key for this endpoint.',
+    authentication: 'Check that the key is valid for this endpoint.',
     permission: 'Use a key whose project may use this model.',
     not_found: 'Check the model id and the base URL, which usually ends in /v1.',
     rate_limit: 'Run fewer jobs at a time, or raise the rate limit of the project.',
