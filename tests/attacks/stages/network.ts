@@ -51,6 +51,7 @@ const perl = (program: string) => `perl -MSocket -e '${program}'`;
 
 export const NETWORK: Stage = {
   name: 'network',
+  together: 6,
   env: ({ listeners }) => ({
     http_proxy: `http://127.0.0.1:${listeners.port}`,
     HTTPS_PROXY: `http://127.0.0.1:${listeners.port}`,

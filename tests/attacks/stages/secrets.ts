@@ -62,6 +62,7 @@ function nameOf(path: string): string {
 
 export const REACHED: Stage = {
   name: 'secrets within reach of commands',
+  together: 6,
   byOwner: true,
   async prepare(victim) {
     const { home } = victim;
