@@ -6,6 +6,7 @@ import { processesWith } from '../../support/machine/processes.ts';
 import { runCli } from '../../support/runs/cli.ts';
 import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { sampled } from '../../support/setup/sample.ts';
+import { withEnoughTime } from '../../support/waiting/enough-time.ts';
 import { until } from '../../support/waiting/until.ts';
 
 afterAll(removeFolders);
@@ -29,7 +30,7 @@ async function stuckRun(
   const repository = await makeRepository({ 'a.txt': 'a\n' });
   const { block, env } = blockable(how);
   const mark = `${(Math.random() * 1e6 + 1e6).toFixed(6)}`;
-  let stuckAt = 0;
+  let stuckAt: number | null = null;
   const run = await scriptedRun({
     repository,
     built: true,
@@ -41,7 +42,8 @@ async function stuckRun(
       { calls: [call('run_command', { command: `sleep ${mark}` })] },
     ],
     async during({ pid }) {
-      await until('the command runs', () => processesWith(mark).length > 0);
+      await until('the command runs', () => processesWith(mark).length > 0 || !isThere(pid));
+      if (!isThere(pid)) return;
       block();
       stuckAt = Date.now();
       if (signal !== undefined) {
@@ -50,7 +52,16 @@ async function stuckRun(
       }
     },
   });
-  return { ...run, root: repository.root, tookMs: Date.now() - stuckAt, left: processesWith(mark) };
+  const tookMs = Date.now() - (stuckAt ?? 0);
+  return { ...run, root: repository.root, isStuck: stuckAt !== null, tookMs, left: processesWith(mark) };
+}
+
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 /** The model says that it is finished. */
@@ -98,10 +109,17 @@ describe('a run whose main thread is stuck', () => {
   );
 
   test('ends at its deadline, and can be resumed', async () => {
-    const run = await stuckRun('an endless loop', { args: ['--deadline', '8s'] });
+    let deadlineMs = 0;
+    const run = await withEnoughTime(
+      (limitMs) => {
+        deadlineMs = 4 * limitMs;
+        return stuckRun('an endless loop', { args: ['--deadline', `${deadlineMs / 1_000}s`] });
+      },
+      ({ isStuck }) => isStuck,
+    );
     expect(run.lastLine).toMatch(/^patchsmith: deadline \(exit 124\) \[ERR_DEADLINE\]: The deadline passed;/);
     expect(run.result).toMatchObject({ status: 'finished', outcome: 'deadline' });
-    expect(run.tookMs).toBeLessThan(25_000);
+    expect(run.tookMs).toBeLessThan(deadlineMs + 17_000);
     expect(run.left).toEqual([]);
     const resumed = await resume(run);
     expect(resumed.lastLine).toMatch(/\(exit 0\): 1 file changed/);
