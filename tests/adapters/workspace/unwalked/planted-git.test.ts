@@ -70,6 +70,9 @@ describe('in a work tree', () => {
       expect(filesBelow(scratch.root)).toEqual(before);
     }
     expect(workspace.notes().removedGitDirs).toHaveLength(2 * 11);
+    expect(workspace.notes().warnings).toContain(
+      '[WARN_GIT_DIR_REMOVED] A command created "src/.git"; it was removed, and the files next to it stay.',
+    );
   });
 });
 
