@@ -69,10 +69,11 @@ export async function carryOut(stage: Stage, mode: Mode, user: As): Promise<Scen
       ...argsIn(mode, stage),
     ],
     env: { ...started.env, HOME: victim.home, ...stage.env?.(victim) },
-    wrap: [...diskFor(stage, victim), ...started.wrap, ...filters],
+    // Only root can cover parts of `/proc`.
+    wrap: [...diskFor(stage, victim), ...filters, ...started.wrap],
     during: async ({ pid }) => watchMemory(await processOf(process.execPath, pid), memory),
   }).finally(undo);
-  const later = laterCommand(victim, { ...started, wrap: [...started.wrap, ...filters] });
+  const later = laterCommand(victim, { ...started, wrap: [...filters, ...started.wrap] });
   const cli: Aftermath['cli'] = async (...line) => {
     // What the stage has created since the run belongs to the user, too.
     if (user === 'nobody') await makeNobodysOwn(victim.folder);
