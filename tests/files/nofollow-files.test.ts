@@ -1,10 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
-  closeSync,
   mkdirSync,
   mkdtempSync,
-  openSync,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -164,17 +162,6 @@ describe('writing', () => {
     expect(spawnSync('chown', ['1234:2345', join(root, 'file')]).status).toBe(0);
     write('file', 'new');
     expect(statSync(join(root, 'file'))).toMatchObject({ uid: 1234, gid: 2345 });
-  });
-
-  test('replaces atomically: a reader keeps what it has opened', () => {
-    put('file', 'old');
-    const reader = openSync(join(root, 'file'), 'r');
-    try {
-      write('file', 'new and longer');
-      expect(readFileSync(reader, 'utf8')).toBe('old');
-    } finally {
-      closeSync(reader);
-    }
   });
 
   test('writes into a nested repository, but the path rules keep it out of any .git', () => {

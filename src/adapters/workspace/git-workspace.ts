@@ -128,9 +128,7 @@ async function putBack(
   });
   const { closed } = parts.contents;
   return revert(changes, {
-    root,
-    shadowDir,
-    closed,
+    ...{ root, shadowDir, closed, fileMode: parts.fileMode },
     look: () => tree.look('after_commands'),
     whyKept: isKept,
   });

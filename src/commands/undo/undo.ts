@@ -29,6 +29,7 @@ import type { Checkout } from '../../git/checkout-layout.ts';
 import { differingPaths } from '../../git/revision.ts';
 import { openKeptObjects } from '../../git/store/bare-repository.ts';
 import { ObjectStore } from '../../git/store/object-store.ts';
+import { readUserSettings } from '../../git/user-settings.ts';
 import { unrecordedChanges } from './unrecorded-changes.ts';
 
 /** The arguments of `patchsmith undo`. */
@@ -94,7 +95,8 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
     for (const { bytes } of kept.files) store.write(Buffer.from(bytes, 'base64'), null);
     const began = readRunStart(shadowDir);
     const closed = closedSince(root, shadowDir, input.say);
-    const restorer = await openRestorer({ root, shadowDir, objectsGitDir, closed });
+    const { fileMode } = await readUserSettings(root, env);
+    const restorer = await openRestorer({ root, shadowDir, objectsGitDir, closed, fileMode });
     const { refusal, gone, unrecorded } = await unrecordedChanges(run, directory, {
       checkout: checkout.checkout,
       env,

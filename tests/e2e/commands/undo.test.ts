@@ -1,5 +1,6 @@
 import {
   appendFileSync,
+  chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -100,6 +101,17 @@ describe('undo puts back', () => {
 
     const again = await undo(repository, finished.runDir);
     expect(again.lastLine).toBe('patchsmith: no_change (exit 0): Nothing to restore.');
+  });
+
+  test('files of a checkout whose executable bits say nothing', async () => {
+    const repository = await makeRepository({ a: 'a\n' });
+    await repository.git('config', 'core.fileMode', 'false');
+    repository.write('b', 'b\n', 0o755);
+    chmodSync(join(repository.root, 'a'), 0o755);
+    const before = treeOf(repository.root);
+    const { runDir } = await scriptedRun({ repository, turns: [command('echo x | tee -a a b'), done] });
+    const end = await undo(repository, runDir);
+    expect([end.exitCode, treeOf(repository.root)], end.stderr).toEqual([0, before]);
   });
 
   test.each(

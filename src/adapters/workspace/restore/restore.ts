@@ -45,6 +45,8 @@ export interface RestorePlaces {
   readonly shadowDir: string;
   /** The git dir through which its objects are read. Default: its own. */
   readonly objectsGitDir?: string;
+  /** As `core.fileMode`: without it, the executable bit says nothing, and that of a file that is there stays. Default: true. */
+  readonly fileMode?: boolean;
   /** Opens folders whose permissions deny the access, and files. Default: they stay closed. */
   readonly closed?: Pick<ClosedPlaces, 'open'>;
 }
@@ -78,6 +80,7 @@ export async function openRestorer({
   root,
   shadowDir,
   objectsGitDir = shadowDir,
+  fileMode = true,
   closed = { open: () => false },
 }: RestorePlaces): Promise<Restorer> {
   const kept = readRunStart(shadowDir);
@@ -108,7 +111,7 @@ export async function openRestorer({
     readAhead: (states) => blobs.readAhead(states),
     async stateAmong(path, states) {
       await breath.after(1);
-      const among = () => stateOf(path, states, { root, blobs, format });
+      const among = () => stateOf(path, states, { root, blobs, format, fileMode });
       const state = await among();
       return state === undefined && closed.open(path, 'look') ? among() : state;
     },
@@ -125,7 +128,11 @@ export async function openRestorer({
           const held = state && (await blobs.heldBy(state));
           if (state === null || held === null || held.status === 'no_file')
             return remove(root, safe, emptyFolders);
-          const how = { ...state, permissions: permissions ?? (state.isPrivate ? 0o600 : undefined) };
+          const how = {
+            ...state,
+            fileMode,
+            permissions: permissions ?? (state.isPrivate ? 0o600 : undefined),
+          };
           if (held.status === 'bytes') return put(root, safe, how, held.bytes);
           if (held.status === 'lost') return fileFailure('not_found', held.why);
           return putLarge(held.id, (descriptor) => put(root, safe, how, { descriptor }));
@@ -160,6 +167,7 @@ interface KeptContents {
   readonly root: string;
   readonly blobs: KeptBlobs;
   readonly format: ObjectFormat;
+  readonly fileMode: boolean;
 }
 
 /** The one of the states that the path is in. If there is a folder, its files appear as changes of their own. */
@@ -181,9 +189,10 @@ async function stateOf(path: string, states: readonly (FileState | null)[], cont
 async function isSame(
   path: string,
   { now, state }: { now: FileState; state: FileState },
-  { root, blobs, format }: KeptContents,
+  { root, blobs, format, fileMode }: KeptContents,
 ): Promise<boolean> {
-  if (now.mode !== state.mode || now.size !== state.size) return false;
+  const areFiles = now.mode.startsWith('100') && state.mode.startsWith('100');
+  if (now.size !== state.size || !(now.mode === state.mode || (areFiles && !fileMode))) return false;
   if (now.blob === (state.raw ?? state.blob)) return true;
   if (state.raw !== undefined || now.size > MAX_HELD || now.mode === '120000') return false;
   const held = await blobs.heldBy(state);
@@ -233,18 +242,20 @@ function removeIfEmpty(root: string, folder: RepoPath): boolean {
 function put(
   root: string,
   path: RepoPath,
-  { mode, permissions }: FileState & { permissions: number | undefined },
+  { mode, permissions, fileMode }: FileState & { permissions: number | undefined; fileMode: boolean },
   contents: Buffer | { readonly descriptor: number },
 ): FileFailure | null {
   const isLink = mode === '120000';
   for (const above of foldersOf(path)) if (kindAt(root, above) === 'special') clear(root, above as RepoPath);
-  const failure = isLink || kindAt(root, path) !== 'file' ? clear(root, path) : null;
+  const isThere = kindAt(root, path) === 'file';
+  const failure = isLink || !isThere ? clear(root, path) : null;
   if (failure) return failure;
   if (kindAt(root, path) === 'folder')
     return fileFailure('path_refused', 'a folder with other files is in its place');
   // The target of a link is never that large.
   if (!isLink || 'descriptor' in contents) {
-    const written = writeFile(root, path, contents, mode === '100755', permissions);
+    const executable = isThere && !fileMode ? undefined : mode === '100755';
+    const written = writeFile(root, path, contents, executable, permissions);
     return written.status === 'failed' ? written : null;
   }
   return inParent(root, path, 'make', ({ folder, name }) => {
