@@ -73,6 +73,11 @@ const INERT_LINES = [
   /^echo "\[Report of the run\]\(\$REPORT\)" >> "\$GITHUB_STEP_SUMMARY"$/,
   /^tar -c -f "\$RUNNER_TEMP\/[\w.-]+" -C "\$RUN_DIR" events\.jsonl result\.json shadow\.git$/,
   /^mkdir -m 700 "\$RUNNER_TEMP\/[\w.-]+"$/,
+  /^echo "path=\$RUNNER_TEMP" >> "\$GITHUB_OUTPUT"$/,
+  /^\[ "\$\(id -u\)" -ne 0 \] \|\| chown 0:0 "\$GITHUB_WORKSPACE"$/,
+  // Both read the git dir that the checkout has made, and nothing beside it.
+  /^git init --quiet --separate-git-dir "\$RUNNER_TEMP\/[\w.-]+"$/,
+  /^git --git-dir "\$RUNNER_TEMP\/[\w.-]+" config core\.worktree "\$GITHUB_WORKSPACE"$/,
   /^tar -x --no-same-owner -f "\$RUNNER_TEMP\/[\w./-]+" -C "\$RUNNER_TEMP\/[\w.-]+"$/,
 ];
 /** Why the step may interpret files of the checkout; null if it does not. */
