@@ -43,72 +43,46 @@ export const RUN_DIR = 'run-dir';
 /** What the identity token of a job is made for, unless an input says otherwise. */
 export const AUDIENCE = defaultProvider.federation?.audience ?? '';
 
-const OWN: readonly Omit<ActionInput, 'flag'>[] = [
-  {
-    name: 'mode',
-    description:
-      'prepare: before a run, check that GitHub would permit its publication, record the round if a pull request is continued, and say on the issue that work starts. run: carry out the plan. resume: continue, from its run directory, a run that was cut off by the time limit of the job. publish: make a pull request from a run, without a model and without a checkout. run-and-publish: both in one job, which has both secrets',
-    initial: 'run',
-    commands: ['prepare', 'run', 'resume', 'publish'],
-  },
-  {
-    name: 'plan',
-    description: 'The plan itself, in Markdown with optional YAML front matter',
-    initial: '',
-    commands: ['run'],
-  },
-  {
-    name: 'api-key',
-    description:
-      'Key of the model provider. Default: its variable in the environment, such as ANTHROPIC_API_KEY or OPENAI_API_KEY',
-    initial: '',
-    commands: ['run', 'resume'],
-  },
-  {
-    name: 'federation-rule-id',
-    description:
-      "In place of a key: the federation rule (fdrl_…) by which the Claude API trusts this job's identity. Needs organization-id and the permission id-token: write",
-    initial: '',
-    commands: ['run', 'resume'],
-  },
-  {
-    name: 'organization-id',
-    description: 'Organization of the federation rule in the Claude Console',
-    initial: '',
-    commands: ['run', 'resume'],
-  },
-  {
-    name: 'service-account-id',
-    description: 'Service account (svac_…) that the federation rule must lead to',
-    initial: '',
-    commands: ['run', 'resume'],
-  },
-  {
-    name: 'workspace-id',
-    description: 'Workspace, if the federation rule covers several',
-    initial: '',
-    commands: ['run', 'resume'],
-  },
-  {
-    name: 'oidc-audience',
-    description: 'Audience of the identity token, as the federation rule expects it',
-    initial: AUDIENCE,
-    commands: ['run', 'resume'],
-  },
-  {
-    name: 'sandbox-setup',
-    description:
-      'auto: on a GitHub-hosted Linux runner, install bubblewrap and load an AppArmor profile for it if commands could not be sandboxed otherwise; on other runners nothing is changed, and the run prints the commands to type. off: never (auto|off)',
-    initial: 'auto',
-    commands: ['run', 'resume'],
-  },
-  {
-    name: 'github-token',
-    description:
-      'Token for GitHub: to publish, and to read an issue and who wrote it. It replaces GITHUB_TOKEN and GH_TOKEN of the environment. Default: the token of the job',
-    initial: JOB_TOKEN,
-    commands: ['prepare', 'run', 'resume', 'publish'],
-  },
+const RUNS: readonly string[] = ['run', 'resume'];
+
+function own(name: string, commands: readonly string[], description: string, initial = ''): ActionInput {
+  return { name, description, initial, flag: null, commands };
+}
+
+const OWN: readonly ActionInput[] = [
+  own(
+    'mode',
+    COMMANDS_OF_MODES,
+    'prepare: before a run, check that GitHub would permit its publication, record the round if a pull request is continued, and say on the issue that work starts. run: carry out the plan. resume: continue, from its run directory, a run that was cut off by the time limit of the job. publish: make a pull request from a run, without a model and without a checkout. run-and-publish: both in one job, which has both secrets',
+    'run',
+  ),
+  own('plan', ['run'], 'The plan itself, in Markdown with optional YAML front matter'),
+  own(
+    'api-key',
+    RUNS,
+    'Key of the model provider. Default: its variable in the environment, such as ANTHROPIC_API_KEY or OPENAI_API_KEY',
+  ),
+  own(
+    'federation-rule-id',
+    RUNS,
+    "In place of a key: the federation rule (fdrl_…) by which the Claude API trusts this job's identity. Needs organization-id and the permission id-token: write",
+  ),
+  own('organization-id', RUNS, 'Organization of the federation rule in the Claude Console'),
+  own('service-account-id', RUNS, 'Service account (svac_…) that the federation rule must lead to'),
+  own('workspace-id', RUNS, 'Workspace, if the federation rule covers several'),
+  own('oidc-audience', RUNS, 'Audience of the identity token, as the federation rule expects it', AUDIENCE),
+  own(
+    'sandbox-setup',
+    RUNS,
+    'auto: on a GitHub-hosted Linux runner, install bubblewrap and load an AppArmor profile for it if commands could not be sandboxed otherwise; on other runners nothing is changed, and the run prints the commands to type. off: never (auto|off)',
+    'auto',
+  ),
+  own(
+    'github-token',
+    COMMANDS_OF_MODES,
+    'Token for GitHub: to publish, and to read an issue and who wrote it. It replaces GITHUB_TOKEN and GH_TOKEN of the environment. Default: the token of the job',
+    JOB_TOKEN,
+  ),
 ];
 
 /** All inputs in the order of action.yml. */
@@ -120,7 +94,7 @@ export function actionInputs(): ActionInput[] {
     );
     return commands.length === 0 || LEFT_OUT.includes(entry.flag) ? [] : [settingInput(entry, commands)];
   });
-  return [...OWN.map((input) => ({ ...input, flag: null })), ...settings];
+  return [...OWN, ...settings];
 }
 
 /** For this default, the runner passes a different text from the one in action.yml. */

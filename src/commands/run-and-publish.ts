@@ -4,7 +4,6 @@
  */
 
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
-import { withoutKeyAndTokens } from '../config/provider-keys.ts';
 import { settingsOf } from '../config/schema.ts';
 import type { Problem } from '../domain/errors/problem.ts';
 import { planId } from '../domain/github/publishing/identity.ts';
@@ -153,12 +152,7 @@ export async function obstacleToPublishing(
   const { readBudget } = await import('./publish/costs/budget.ts');
   const { refuseForeign } = await import('./publish/plan-branch.ts');
   const { beginOwnRound } = await import('./publish/follow-up/begin-round.ts');
-  const place = await openPlace({
-    ...context,
-    ...inputs,
-    env: withoutKeyAndTokens(env),
-    say: () => {},
-  });
+  const place = await openPlace({ ...context, ...inputs, say: () => {} });
   return obstacleIn(place, async () => {
     await preflightPublishing(place, followUp !== null);
     if (work === null) return;

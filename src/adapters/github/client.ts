@@ -163,8 +163,8 @@ async function settled<T>(
     if (!(failure instanceof RequestError)) return failure as GitHubAnswer<T>;
     const refusal = refusalOf(asked.route, failure);
     const passing = passingKind(asked, refusal, failure.response);
-    const seconds = passing && secondsBefore(passing, tries[passing.kind]++);
-    if (seconds === null) return { status: 'refused', refusal };
+    const seconds = passing?.pauses[tries[passing.kind]++];
+    if (seconds === undefined) return { status: 'refused', refusal };
     await delay(seconds * secondMs, undefined, { signal }).catch(() => {});
   }
 }
@@ -186,8 +186,14 @@ function refusalOf(route: string, { status, message, response }: RequestError): 
   };
 }
 
-/** A refusal that passes. None of those but outages has carried anything out, so that any write can be repeated after it. */
-type Passing = { kind: 'unsettled' | 'outage' } | { kind: 'limit'; seconds: number };
+/**
+ * A refusal that passes, and the seconds to wait before each further try. None of those but outages has carried anything out, so
+ * that any write can be repeated after it.
+ */
+interface Passing {
+  readonly kind: 'unsettled' | 'outage' | 'limit';
+  readonly pauses: readonly number[];
+}
 
 /** Null when another try would not help. */
 function passingKind(
@@ -196,14 +202,14 @@ function passingKind(
   response: ErrorResponse,
 ): Passing | null {
   const { route, status, message } = refusal;
-  if (status === null || status >= 500) return isRepeatable ? { kind: 'outage' } : null;
+  if (status === null || status >= 500) return isRepeatable ? { kind: 'outage', pauses: [1, 4, 9] } : null;
   if (UNSETTLED.some(([routes, words]) => routes.test(route) && words.test(message)))
-    return { kind: 'unsettled' };
+    return { kind: 'unsettled', pauses: [1, 2, 4, 8] };
   const asked = response === undefined ? null : pauseAskedFor(response);
   const isLimit = asked !== null || /\bsecondary rate\b/i.test(message);
-  return status === 429 || (status === 403 && isLimit)
-    ? { kind: 'limit', seconds: asked ?? UNSAID_LIMIT_S }
-    : null;
+  if (status !== 429 && !(status === 403 && isLimit)) return null;
+  const seconds = asked ?? UNSAID_LIMIT_S;
+  return { kind: 'limit', pauses: seconds <= MAX_LIMIT_S ? [seconds, seconds] : [] };
 }
 
 /** About something that was made a moment ago and is not known on all of GitHub's servers yet, by GitHub's words for it. */
@@ -232,15 +238,3 @@ const UNSAID_LIMIT_S = 60;
 
 /** Longest wait for a rate limit. */
 const MAX_LIMIT_S = 120;
-
-/** Seconds to wait before the next try; null for no further try. `tries` counts the pauses of this kind before. */
-function secondsBefore(passing: Passing, tries: number): number | null {
-  switch (passing.kind) {
-    case 'outage':
-      return [1, 4, 9][tries] ?? null;
-    case 'unsettled':
-      return [1, 2, 4, 8][tries] ?? null;
-    case 'limit':
-      return tries < 2 && passing.seconds <= MAX_LIMIT_S ? passing.seconds : null;
-  }
-}

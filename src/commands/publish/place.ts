@@ -3,6 +3,7 @@
 import { openGitHub } from '../../adapters/github/client.ts';
 import { dryRun, GitHubRefused, OnGitHub } from '../../adapters/github/request.ts';
 import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
+import { withoutKeyAndTokens } from '../../config/provider-keys.ts';
 import type { Settings } from '../../config/schema.ts';
 import type { Environment } from '../../domain/environment.ts';
 import { nothingPublished, type PublicationSoFar } from '../../domain/github/publishing/publication.ts';
@@ -19,7 +20,7 @@ export interface PlaceGiven {
   readonly token: string;
   /** patchsmith's. */
   readonly version: string;
-  /** Without keys and tokens. */
+  /** Keys and tokens in it are not passed on. */
   readonly env: Environment;
   readonly interrupt: AbortSignal;
   /** Length of a second, in milliseconds, in the pauses before retries. Default: 1,000. */
@@ -52,7 +53,8 @@ export interface PublishPlace extends Omit<PlaceGiven, 'interrupt'> {
 
 /** GitHub is read-only in a dry run. Asks it nothing yet. */
 export async function openPlace(given: PlaceGiven): Promise<PublishPlace> {
-  const { settings, repository, version, interrupt, env, say } = given;
+  const { settings, repository, version, interrupt, say } = given;
+  const env = withoutKeyAndTokens(given.env);
   const signal = AbortSignal.any([interrupt, timeoutSignal(settings.deadlineMs)]);
   const fetch = await fetchByEnvironment(env);
   const client = openGitHub({ ...given, apiUrl: settings.githubApiUrl, signal, fetch });
@@ -60,6 +62,7 @@ export async function openPlace(given: PlaceGiven): Promise<PublishPlace> {
   const upstream = new OnGitHub(github, repository);
   return {
     ...given,
+    env,
     isStep: given.isStep === true,
     signal,
     upstream,

@@ -40,7 +40,8 @@ export interface PublishRequest extends PlaceGiven {
 export async function publishRun(input: PublishRequest): Promise<PublicationSoFar> {
   const opened = await openPlace(input);
   const { publication, settings } = opened;
-  const read = await readRun(input.run, input);
+  const { env } = opened;
+  const read = await readRun(input.run, { cwd: input.cwd, env });
   if (read.status === 'failed') {
     const end = usageError('ERR_RUN_UNTRUSTED', read.message);
     const { directory } = read;
@@ -57,7 +58,7 @@ export async function publishRun(input: PublishRequest): Promise<PublicationSoFa
   const workflows = workflowsAmong(result.changedFiles);
   const place = { ...opened, workflows, patchFile: run.directory.patch };
   if (plan === null) return explainedOnIssue(place, { end: endBeforePlan(result), result });
-  const folder = makeTemporaryFolder(input.env);
+  const folder = makeTemporaryFolder(env);
   try {
     const asked = await ended(place, async () => ({ issue: await readIssueOfWork(place) }));
     if ('name' in asked) return conclude(publication, asked);

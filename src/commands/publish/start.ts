@@ -1,6 +1,5 @@
 /** `patchsmith publish RUN` on the command line. */
 
-import { withoutKeyAndTokens } from '../../config/provider-keys.ts';
 import type { Settings } from '../../config/schema.ts';
 import { shown } from '../../config/values/value.ts';
 import { type Problem, problem } from '../../domain/errors/problem.ts';
@@ -42,7 +41,6 @@ export async function publishAndTell(
     settings,
     repository,
     token,
-    env: withoutKeyAndTokens(context.env),
     findKnown: knownSecretFinder([...secretsAmong(context.env), token]),
     // A dry run was asked for just this output.
     say: quiet && !settings.dryRun ? () => {} : say,

@@ -1,8 +1,12 @@
+/** What GitHub would refuse is found before anything is paid for: permissions, rules, and commits of others on a plan's branch. */
+
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openGitHub } from '../../../src/adapters/github/client.ts';
-import { OnGitHub } from '../../../src/adapters/github/request.ts';
-import { obstacleIn } from '../../../src/commands/publish/place.ts';
-import { type PreflightPlace, preflightPublishing } from '../../../src/commands/publish/preflight.ts';
+import { obstacleIn, openPlace } from '../../../src/commands/publish/place.ts';
+import { type BranchWork, refuseForeign } from '../../../src/commands/publish/plan-branch.ts';
+import { preflightPublishing } from '../../../src/commands/publish/preflight.ts';
+import { resolveSettings } from '../../../src/config/resolve.ts';
+import { branchOf, planId } from '../../../src/domain/github/publishing/identity.ts';
+import { sha256Of } from '../../../src/files/hash.ts';
 import { type GitHub, type GitHubRepository, startGitHub } from '../../support/github-server/server.ts';
 
 const NAME = 'acme/shop';
@@ -19,21 +23,29 @@ afterEach(async () => {
   await server.close();
 });
 
-function preflight(settings: Partial<PreflightPlace['settings']> = {}, repository = NAME, continues = false) {
+async function placeWith(flags: Record<string, unknown>, repository = NAME) {
   const permissions = { contents: 'write', pull_requests: 'write' } as const;
   const token = server.addToken({ kind: 'installation', permissions });
-  const { signal } = new AbortController();
-  const github = openGitHub({ apiUrl: server.url, token, version: '0', signal });
-  const none = {
-    ...{ base: null, branch: null, headRepository: null, commitMessage: null },
-    ...{ author: null, committer: null, sign: 'auto' as const },
-  };
-  const upstream = new OnGitHub(github, repository);
-  const fork = new OnGitHub(github, settings.headRepository ?? repository);
-  const place = { repository, upstream, fork, settings: { ...none, ...settings } };
-  return obstacleIn({ settings: { deadlineMs: 1 }, signal, workflows: [] }, () =>
-    preflightPublishing(place, continues),
-  );
+  const { signal: interrupt } = new AbortController();
+  const resolved = resolveSettings({
+    flags: { 'github-server-url': server.serverUrl, 'github-api-url': server.url, ...flags },
+    env: {},
+    file: null,
+    nearest: () => '',
+  });
+  if (resolved.status !== 'ok') throw new Error(JSON.stringify(resolved));
+  const { settings } = resolved;
+  return openPlace({ repository, settings, token, version: '0', env: {}, interrupt, say: () => {} });
+}
+
+async function preflight(flags: Record<string, unknown> = {}, repository = NAME, continues = false) {
+  const place = await placeWith(flags, repository);
+  return obstacleIn(place, () => preflightPublishing(place, continues));
+}
+
+async function obstacle(work: BranchWork, flags: Record<string, unknown> = {}) {
+  const place = await placeWith(flags);
+  return obstacleIn(place, () => refuseForeign(place, work));
 }
 
 const state = async () => [await shop.git('for-each-ref'), shop.pulls().length, shop.issues.size];
@@ -70,10 +82,22 @@ test('what the rules of the branch would refuse is said before, unless the token
   expect(refused?.reason).toBe(
     `The branch patchsmith/x of ${NAME} would be refused, since its rules require signed commits: use --sign required, with GITHUB_TOKEN or the token of a GitHub App; and want the commit message to match "^SHOP-[0-9]+ ": set it with --commit-message; and want the committer 41898282+github-actions[bot]@users.noreply.github.com to end with "@acme.example": set it with --committer.`,
   );
-  const settings = { sign: 'required', commitMessage: 'SHOP-7 {title}' } as const;
-  expect((await preflight(settings))?.reason).toContain('the committer noreply@github.com');
+  const flags = { sign: 'required', 'commit-message': 'SHOP-7 {title}' };
+  expect((await preflight(flags))?.reason).toContain('the committer noreply@github.com');
   shop.settings.rules = shop.settings.rules.map((rule) => ({ ...rule, bypass: 'always' }));
   expect(await preflight()).toBeNull();
   shop.settings.rules = [{ type: 'creation' }];
   expect((await preflight())?.reason).toContain('restrict who may create it');
+});
+
+test('commits of the base that the default branch lacks do not count as commits by others', async () => {
+  const plan = { source: { kind: 'file', path: 'plans/weekly.md' }, title: '', sha256: '' } as const;
+  const work = { plan, base: 'next', hasIssue: false };
+  const full = { ...plan, allow: [], protect: [] };
+  await shop.commit('next', { 'n.txt': 'n\n' });
+  await shop.git('branch', branchOf(full, planId(full, NAME, sha256Of)), 'next');
+  expect(await obstacle(work)).toBeNull();
+  expect((await obstacle({ ...work, base: null }))?.exitCode).toBe(11);
+  // A branch of its own for each run is nobody's yet.
+  expect(await obstacle({ ...work, base: null }, { 'branch-suffix': 'random' })).toBeNull();
 });

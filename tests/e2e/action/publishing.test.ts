@@ -4,7 +4,8 @@ import { afterAll, expect, test } from 'vitest';
 import { removeFolders } from '../../support/files/repository.ts';
 import { isWrite } from '../../support/github-server/server.ts';
 import { jobEnvironment } from '../../support/jobs/github-job.ts';
-import { done, edit, NAME, oneJob, place, publishJob, runJob } from '../../support/jobs/publishing-job.ts';
+import { NAME } from '../../support/jobs/publishing.ts';
+import { done, edit, oneJob, place, publishJob, runJob } from '../../support/jobs/publishing-job.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 

@@ -10,8 +10,8 @@ import { type GitHub, type GitHubRepository, startGitHub } from '../github-serve
 import type { Role } from '../github-server/state/world.ts';
 import { call, KEY } from '../runs/scripted-run.ts';
 import { type ActionEnd, type ActionRun, runAction } from './action-runner.ts';
+import { addressesOf, JOB_PERMISSIONS, NAME } from './publishing.ts';
 
-export const NAME = 'acme/shop';
 export const edit = { calls: [call('write_file', { path: 'a.txt', content: 'new\n' })] };
 export const done = { text: 'All done.' };
 
@@ -34,16 +34,10 @@ export async function place(
   const github = await startGitHub();
   onTestFinished(() => github.close());
   const hosted = await github.addRepository(NAME, { from: checkout.root, ...more });
-  const permissions = { contents: 'write', pull_requests: 'write', issues: 'write' } as const;
-  const token = github.addToken({ kind: 'installation', permissions });
+  const token = github.addToken({ kind: 'installation', permissions: JOB_PERMISSIONS });
   const model = await startClaudeServer({ turns, apiKey: KEY });
   onTestFinished(() => model.close());
-  const env = {
-    GITHUB_REPOSITORY: NAME,
-    GITHUB_API_URL: github.url,
-    GITHUB_SERVER_URL: github.serverUrl,
-    GITHUB_GRAPHQL_URL: `${github.url}/graphql`,
-  };
+  const env = { ...addressesOf(github, hosted), GITHUB_GRAPHQL_URL: `${github.url}/graphql` };
   return { github, hosted, checkout, token, model, env };
 }
 

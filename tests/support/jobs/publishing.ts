@@ -117,13 +117,11 @@ export const SECOND_MS = 20;
 
 /** `patchsmith publish` with what a job of a workflow has in its environment. */
 export async function publish(there: OnGitHub, publishing: Publishing = {}): Promise<Published> {
-  const { github, artifact, token } = there;
+  const { github, repository, artifact, token } = there;
   const words = ['publish', publishing.run ?? artifact, '--output', 'json', ...(publishing.args ?? [])];
   const env = {
     GITHUB_TOKEN: token,
-    GITHUB_REPOSITORY: NAME,
-    GITHUB_API_URL: github.url,
-    GITHUB_SERVER_URL: github.serverUrl,
+    ...addressesOf(github, repository),
     ...publishing.env,
   };
   const { built = false, killAt } = publishing;
@@ -135,10 +133,20 @@ export async function publish(there: OnGitHub, publishing: Publishing = {}): Pro
           env: { PATH: process.env.PATH, HOME: artifact, ...env },
           secondMs: SECOND_MS,
         });
+  expect(`${stdout}${stderr}`).not.toContain(token);
   return {
     exitCode,
     stderr,
     said: stdout.trim() === '' ? null : publicationIn(stdout),
+  };
+}
+
+/** What a runner sets for a job of this repository. */
+export function addressesOf(github: GitHub, { fullName }: Pick<GitHubRepository, 'fullName'>) {
+  return {
+    GITHUB_REPOSITORY: fullName,
+    GITHUB_API_URL: github.url,
+    GITHUB_SERVER_URL: github.serverUrl,
   };
 }
 

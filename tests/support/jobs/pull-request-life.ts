@@ -1,5 +1,6 @@
 /** The life of a pull request on a local GitHub: runs in a checkout, publications of them, and what people do in between. */
 
+import { cpSync } from 'node:fs';
 import { expect } from 'vitest';
 import type { Script, ScriptedTurn } from '../claude-server/script.ts';
 import { makeRepository, type Repository, temporaryFolder } from '../files/repository.ts';
@@ -8,7 +9,7 @@ import type { Issue } from '../github-server/state/world.ts';
 import { cliHere } from '../runs/in-process.ts';
 import { call, type FinishedRun, scriptedRun } from '../runs/scripted-run.ts';
 import { jobEnvironment } from './github-job.ts';
-import { NAME, type Published, publish, SECOND_MS } from './publishing.ts';
+import { addressesOf, JOB_PERMISSIONS, NAME, type Published, publish, SECOND_MS } from './publishing.ts';
 
 /** A write of a file, and the end of the work. */
 export function writes(path: string, content: string, summary: string): ScriptedTurn[] {
@@ -56,15 +57,9 @@ export async function openLife(
     checks: 'read',
     actions: 'read',
   } as const;
-  const writing = { contents: 'write', issues: 'write', pull_requests: 'write' } as const;
   const reader = github.addToken({ kind: 'installation', permissions: reads });
-  const token = github.addToken({ kind: 'installation', permissions: writing });
-  const typed = {
-    GITHUB_API_URL: github.url,
-    GITHUB_SERVER_URL: github.serverUrl,
-    GITHUB_REPOSITORY: NAME,
-    GITHUB_TOKEN: reader,
-  };
+  const token = github.addToken({ kind: 'installation', permissions: JOB_PERMISSIONS });
+  const typed = { ...addressesOf(github, hosted), GITHUB_TOKEN: reader };
   let workflowRun = 0;
   return {
     github,
@@ -112,11 +107,10 @@ export async function openLife(
         env: { ...env, CI: '' },
       });
     },
-    publish: ({ runDir }, args = []) => {
+    publish({ runDir }, args = []) {
       const artifact = `${temporaryFolder()}/artifact`;
-      return copied(runDir, artifact).then(() =>
-        publish({ github, repository: hosted, token, artifact }, { args }),
-      );
+      cpSync(runDir, artifact, { recursive: true });
+      return publish({ github, repository: hosted, token, artifact }, { args });
     },
     pull(number) {
       const issue = hosted.issues.get(number);
@@ -129,11 +123,6 @@ export async function openLife(
       return start.prompt;
     },
   };
-}
-
-async function copied(from: string, to: string): Promise<void> {
-  const { cpSync } = await import('node:fs');
-  cpSync(from, to, { recursive: true });
 }
 
 /** It ended well; what it said is shown if it did not. */

@@ -13,10 +13,9 @@ import {
   type NewToken,
   startGitHub,
 } from '../github-server/server.ts';
-import { publicationIn, resultIn } from '../published.ts';
-import { cliHere } from '../runs/in-process.ts';
+import { resultIn } from '../published.ts';
 import { call, type FinishedRun, scriptedRun } from '../runs/scripted-run.ts';
-import { SECOND_MS } from './publishing.ts';
+import { JOB_PERMISSIONS, type Published, publish } from './publishing.ts';
 
 const FILES = {
   'README.md': '# Shop\n',
@@ -40,16 +39,9 @@ export const COMMANDS = [
 ].join(' && ');
 
 /** A token that may do everything that a publication needs. */
-export const ENOUGH: NewToken = {
-  kind: 'installation',
-  permissions: { contents: 'write', pull_requests: 'write', issues: 'write' },
-};
+export const ENOUGH: NewToken = { kind: 'installation', permissions: JOB_PERMISSIONS };
 
-export interface Published {
-  readonly exitCode: number;
-  readonly said: Publication;
-  readonly stderr: string;
-}
+export type ShopPublished = Published & { readonly said: Publication };
 
 export interface Shop {
   readonly github: GitHub;
@@ -59,7 +51,7 @@ export interface Shop {
   /** A run of this command in the repository, with a run directory of this test alone. */
   finished(command: string, args?: readonly string[]): Promise<FinishedRun>;
   /** From a folder that is no checkout and knows nothing of the repository. */
-  publish(args?: readonly string[], given?: { token?: NewToken }): Promise<Published>;
+  publish(args?: readonly string[], given?: { token?: NewToken }): Promise<ShopPublished>;
   /** The requests so far that could have changed something. */
   writes(): string[];
   /** Changes the result of the run behind its back. */
@@ -120,24 +112,10 @@ export function openShop(): Shop {
     finished,
     async publish(args = [], { token = ENOUGH } = {}) {
       const secret = github.addToken(token);
-      const { exitCode, stdout, stderr } = await cliHere(
-        ['publish', run.runDir, '--output', 'json', ...args],
-        {
-          cwd: run.runDir,
-          secondMs: SECOND_MS,
-          env: {
-            PATH: process.env.PATH,
-            HOME: run.runDir,
-            GITHUB_TOKEN: secret,
-            GITHUB_REPOSITORY: upstream.fullName,
-            GITHUB_API_URL: github.url,
-            GITHUB_SERVER_URL: github.serverUrl,
-          },
-        },
-      );
-      expect(`${stdout}${stderr}`).not.toContain(secret);
-      if (stdout === '') throw new Error(stderr);
-      return { exitCode, said: publicationIn(stdout), stderr };
+      const there = { github, repository: upstream, token: secret, artifact: run.runDir };
+      const { exitCode, said, stderr } = await publish(there, { args });
+      if (said === null) throw new Error(stderr);
+      return { exitCode, said, stderr };
     },
     writes: () => github.requests.filter(isWrite).map(({ method, path }) => `${method} ${path}`),
     tamper(change) {

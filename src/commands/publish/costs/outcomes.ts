@@ -2,7 +2,6 @@
 
 import { readCosts } from '../../../adapters/github/run-costs.ts';
 import { startOfId } from '../../../adapters/storage/run-directory.ts';
-import { withoutKeyAndTokens } from '../../../config/provider-keys.ts';
 import type { OutcomesReport } from '../../../domain/github/outcomes.ts';
 import { sumOfCosts } from '../../../domain/github/publishing/costs.ts';
 import { done, type RunOutcome } from '../../../domain/run/outcome.ts';
@@ -28,8 +27,7 @@ export async function showOutcomes(
   const { since: asked } = settings;
   const now = context.now();
   const from = asked === null ? now - DEFAULT_MS : 'at' in asked ? asked.at : now - asked.agoMs;
-  const env = withoutKeyAndTokens(context.env);
-  const place = await openPlace({ ...context, settings, repository, token, env, say: sayTo(context) });
+  const place = await openPlace({ ...context, settings, repository, token, say: sayTo(context) });
   const read = await ended(place, () => readCosts(place.upstream, from));
   if ('name' in read) return read;
   const costs = read.costs.filter(({ runId }) => (startOfId(runId) ?? from) >= from);

@@ -7,7 +7,6 @@ import { posix } from 'node:path';
 import { readGitHubEvent } from '../../../adapters/github/event-file.ts';
 import { putComment } from '../../../adapters/github/issues.ts';
 import type { OnGitHub } from '../../../adapters/github/request.ts';
-import { withoutKeyAndTokens } from '../../../config/provider-keys.ts';
 import type { Settings } from '../../../config/schema.ts';
 import type { GitHubEvent } from '../../../domain/github/event.ts';
 import { issuePlanId, planId } from '../../../domain/github/publishing/identity.ts';
@@ -37,7 +36,7 @@ export async function startPrepare(context: HostContext, given: Given): Promise<
   if (inputs.status === 'refused') return inputs;
   context.hide(inputs.token);
   const say = sayTo(context, MAX_SAID);
-  const place = await openPlace({ ...context, ...inputs, env: withoutKeyAndTokens(context.env), say });
+  const place = await openPlace({ ...context, ...inputs, say });
   const { publication } = place;
   const outcome = await prepare(context, place);
   conclude(publication, outcome);

@@ -1,7 +1,6 @@
 /** Ends without a plan: a run that ended before it had one, or inputs that are refused. The issue is where people learn why. */
 
 import { commentThere } from '../../../adapters/github/issues.ts';
-import { withoutKeyAndTokens } from '../../../config/provider-keys.ts';
 import type { Settings } from '../../../config/schema.ts';
 import type { Problem } from '../../../domain/errors/problem.ts';
 import { askedIn } from '../../../domain/github/publishing/identity.ts';
@@ -50,15 +49,7 @@ export async function explainWrongInputs(
   if (issue === null) return null;
   const say = (line: string) => void context.stderr.write(`${oneLine(context.redact(line), 2_000)}\n`);
   const nothing = { ...refusedResult(end, context.version), runId: run === null ? 'none yet' : '' };
-  const env = withoutKeyAndTokens(context.env);
-  const place = await openPlace({
-    ...context,
-    settings: { ...settings, issue },
-    repository,
-    token,
-    env,
-    say,
-  });
+  const place = await openPlace({ ...context, settings: { ...settings, issue }, repository, token, say });
   const result = RunResult.parse(redactedStrings(made ?? nothing, context.redact));
   const publication = await explainedOnIssue(place, { end, result });
   for (const warning of publication.warnings) say(`warning: ${warning}`);
