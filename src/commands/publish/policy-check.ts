@@ -132,9 +132,14 @@ export function rulesOf({ result, settings }: Pick<PublishJob, 'result' | 'setti
 }
 
 function judged(files: readonly ChangedFile[], rules: ProtectedRules): string[] {
-  const verdict = judgeProtected(files, rules);
-  if (verdict.status === 'refused') stop(verdict.outcome);
-  return verdict.status === 'draft' ? verdict.paths : [];
+  const { refused, drafts } = judgeProtected(files, rules);
+  if (refused.length === 0) return drafts;
+  return stop(
+    policyViolation(
+      'ERR_PROTECTED_PATH',
+      `The patch changes protected files: ${listed(refused, 10, 'file')}. Accept them with --accept-protected GLOB, or publish a draft with --protected draft.`,
+    ),
+  );
 }
 
 /** The globs of the plan, of the run's settings and of our own settings all apply. */

@@ -9,7 +9,7 @@ import { EXIT_CODE, type OutcomeName, SIGNAL_EXIT_CODE } from '../../run/exit-co
 import { noChange, policyViolation, type RunOutcome, usageError } from '../../run/outcome.ts';
 import type { RunResult } from '../../run/result.ts';
 import { judgeReports } from '../../run/verify-baseline.ts';
-import { formatNumber, listed, pluralize } from '../../text/words.ts';
+import { formatNumber, pluralize } from '../../text/words.ts';
 
 /** `unfinished`: only because the operator asked for it; the pull request stays a draft. */
 export type Publishable =
@@ -32,15 +32,7 @@ export function publishable(result: RunResult, publishUnfinished: boolean): Publ
     case 'no_change':
       return { status: 'nothing', outcome: noChange(result.reason) };
     case 'policy_violation':
-      return {
-        status: 'refused',
-        outcome: {
-          name: result.outcome,
-          exitCode: EXIT_CODE.policy_violation,
-          reason: result.reason,
-          errorCode: result.errorCode,
-        },
-      };
+      return endWith(result.outcome, result, result.reason);
     case 'done':
     case 'verify_failed':
       if (result.patch === null)
@@ -70,22 +62,24 @@ export function publishable(result: RunResult, publishUnfinished: boolean): Publ
 }
 
 /** An answer without a change is no failure; a red verification without one is, and there is nothing to show of it. */
-function withoutChange(name: 'done' | 'verify_failed', { reason, errorCode }: RunResult): Publishable {
-  if (name === 'done') return { status: 'nothing', outcome: noChange(reason) };
-  const why = `The run ended as ${name} without changing a file: ${reason}`;
-  return { status: 'refused', outcome: { name, exitCode: EXIT_CODE[name], reason: why, errorCode } };
+function withoutChange(name: 'done' | 'verify_failed', result: RunResult): Publishable {
+  if (name === 'done') return { status: 'nothing', outcome: noChange(result.reason) };
+  return endWith(name, result, `The run ended as ${name} without changing a file: ${result.reason}`);
 }
 
 type BadEnd = Exclude<OutcomeName, 'done' | 'no_change' | 'verify_failed' | 'policy_violation'>;
 
 /** The publication ends as the run ended. */
-function endedAs(name: BadEnd, { exitCode, errorCode }: RunResult, rest: string): Publishable {
-  const reason = `The run ended as ${name}, ${rest}`;
-  return { status: 'refused', outcome: { name, exitCode: badExitCode(name, exitCode), reason, errorCode } };
+function endedAs(name: BadEnd, result: RunResult, rest: string): Publishable {
+  return endWith(name, result, `The run ended as ${name}, ${rest}`);
+}
+
+function endWith(name: OutcomeName, { exitCode, errorCode }: RunResult, reason: string): Publishable {
+  return { status: 'refused', outcome: { name, exitCode: knownExitCode(name, exitCode), reason, errorCode } };
 }
 
 /** The run's own code is not trusted, except to tell which signal it was: anyone may have written its directory. */
-function badExitCode(name: BadEnd, said: number | null): number {
+function knownExitCode(name: OutcomeName, said: number | null): number {
   if (name !== 'interrupted') return EXIT_CODE[name];
   return Object.values(SIGNAL_EXIT_CODE).find((code) => code === said) ?? SIGNAL_EXIT_CODE.SIGINT;
 }
@@ -98,24 +92,17 @@ export interface PatchCaps {
 
 /** Why the patch is too large; null when it is not. */
 export function overCaps(patch: { files: number; bytes: number }, caps: PatchCaps): RunOutcome | null {
-  const over = [
-    ...(patch.files > caps.maxFiles
-      ? [
-          `it changes ${pluralize(patch.files, 'file')}, at most ${caps.maxFiles} are allowed (--max-patch-files)`,
-        ]
-      : []),
-    ...(patch.bytes > caps.maxBytes
-      ? [
-          `it has ${formatNumber(patch.bytes)} bytes, at most ${formatNumber(caps.maxBytes)} are allowed (--max-patch-size)`,
-        ]
-      : []),
-  ];
-  return over.length === 0
-    ? null
-    : policyViolation(
-        'ERR_PATCH_TOO_LARGE',
-        `The patch is too large to be published: ${over.join(', and ')}.`,
-      );
+  const over: string[] = [];
+  if (patch.files > caps.maxFiles)
+    over.push(
+      `it changes ${pluralize(patch.files, 'file')}, at most ${caps.maxFiles} are allowed (--max-patch-files)`,
+    );
+  if (patch.bytes > caps.maxBytes)
+    over.push(
+      `it has ${formatNumber(patch.bytes)} bytes, at most ${formatNumber(caps.maxBytes)} are allowed (--max-patch-size)`,
+    );
+  const reason = `The patch is too large to be published: ${over.join(', and ')}.`;
+  return over.length === 0 ? null : policyViolation('ERR_PATCH_TOO_LARGE', reason);
 }
 
 /** What to do with a patch that changes protected paths; `auto`: what suits each. */
@@ -130,31 +117,14 @@ export interface ProtectedRules {
   readonly principles: readonly string[];
 }
 
-/** Protected paths that the patch touches, including old names of renames, and the consequence. */
-export type ProtectedVerdict =
-  | { status: 'fine' }
-  | { status: 'draft'; paths: string[] }
-  | { status: 'refused'; paths: string[]; outcome: RunOutcome };
-
-/** Judges the protected paths that a patch changes, including old names of renames. */
-export function judgeProtected(files: readonly ChangedFile[], rules: ProtectedRules): ProtectedVerdict {
-  const touched = [
-    ...new Set(files.flatMap(({ path, from }) => (from === undefined ? [path] : [from, path]))),
-  ];
-  const judged = touched.map((path) => ({ path, consequence: consequenceOf(path, rules) }));
-  const pathsThat = (one: Protection) =>
-    judged.flatMap((each) => (each.consequence === one ? [each.path] : []));
-  const [refused, drafts] = [pathsThat('refuse'), pathsThat('draft')];
-  if (refused.length === 0)
-    return drafts.length === 0 ? { status: 'fine' } : { status: 'draft', paths: drafts };
-  return {
-    status: 'refused',
-    paths: refused,
-    outcome: policyViolation(
-      'ERR_PROTECTED_PATH',
-      `The patch changes protected files: ${listed(refused, 10, 'file')}. Accept them with --accept-protected GLOB, or publish a draft with --protected draft.`,
-    ),
-  };
+/** The protected paths that a patch changes, including old names of renames, by the consequence. */
+export function judgeProtected(
+  files: readonly ChangedFile[],
+  rules: ProtectedRules,
+): { refused: string[]; drafts: string[] } {
+  const touched = new Set(files.flatMap(({ path, from = path }) => [from, path]));
+  const pathsThat = (one: Protection) => [...touched].filter((path) => consequenceOf(path, rules) === one);
+  return { refused: pathsThat('refuse'), drafts: pathsThat('draft') };
 }
 
 /** What follows from a change to the path; null if nothing does. */

@@ -147,13 +147,13 @@ describe('protected files', () => {
     ['.GitHub/patchsmith/plan.md'],
     ['docs/how[we]work.md'],
   ])('%s is one', (path) => {
-    expect(judgeProtected([modified(path)], rules())).toMatchObject({ status: 'refused', paths: [path] });
+    expect(judgeProtected([modified(path)], rules())).toMatchObject({ refused: [path] });
   });
 
   test.each([['package-lock.json'], ['src/.github/x'], ['docs/howework.md'], ['README.md']])(
     '%s is none',
     (path) => {
-      expect(judgeProtected([modified(path)], rules())).toEqual({ status: 'fine' });
+      expect(judgeProtected([modified(path)], rules())).toEqual({ refused: [], drafts: [] });
     },
   );
 
@@ -172,57 +172,43 @@ describe('protected files', () => {
     ...['.devcontainer/a.sh', '.vscode/mcp.json', 'a.code-workspace', '.claude/settings.json', '.mcp.json'],
   ])('%s is one for a draft', (path) => {
     expect(judgeProtected([modified(path)], rules({ mode: 'auto' }))).toEqual({
-      status: 'draft',
-      paths: [path],
+      refused: [],
+      drafts: [path],
     });
-    expect(judgeProtected([modified(path)], rules({ mode: 'refuse' })).status).toBe('refused');
+    expect(judgeProtected([modified(path)], rules({ mode: 'refuse' })).refused).toEqual([path]);
   });
 
   test.each(['.gitlab-ci.yml', 'Jenkinsfile', '.circleci/config.yml', 'azure-pipelines-2.yml', 'AGENTS.md'])(
     '%s is refused where nothing is set',
     (path) => {
       const both = [modified('.npmrc'), modified(path)];
-      expect(judgeProtected(both, rules({ mode: 'auto' }))).toMatchObject({
-        status: 'refused',
-        paths: [path],
-      });
-      expect(judgeProtected(both, rules({ mode: 'draft' })).status).toBe('draft');
+      expect(judgeProtected(both, rules({ mode: 'auto' }))).toMatchObject({ refused: [path] });
+      expect(judgeProtected(both, rules({ mode: 'draft' })).refused).toEqual([]);
     },
   );
 
   test.each(['Makefile', 'package.json', 'src/mise/a.ts', 'setup.py', '.nvmrc', 'lefthook.ts'])(
     '%s is ordinary code',
     (path) => {
-      expect(judgeProtected([modified(path)], rules({ mode: 'auto' }))).toEqual({ status: 'fine' });
+      expect(judgeProtected([modified(path)], rules({ mode: 'auto' }))).toEqual({ refused: [], drafts: [] });
     },
   );
 
   test('the old name of a rename counts', () => {
     const renamed: ChangedFile = { ...modified('x.yml'), kind: 'rename', from: '.github/dependabot.yml' };
-    expect(judgeProtected([renamed], rules())).toEqual({
-      status: 'refused',
-      paths: ['.github/dependabot.yml'],
-      outcome: {
-        name: 'policy_violation',
-        exitCode: 8,
-        errorCode: 'ERR_PROTECTED_PATH',
-        reason:
-          'The patch changes protected files: .github/dependabot.yml. Accept them with --accept-protected GLOB, or publish a draft with --protected draft.',
-      },
-    });
+    expect(judgeProtected([renamed], rules()).refused).toEqual(['.github/dependabot.yml']);
   });
 
   test('they are accepted by glob, make a draft, or are allowed', () => {
     const files = [modified('.github/workflows/ci.yml'), modified('AGENTS.md')];
     expect(judgeProtected(files, rules({ isAccepted: pathMatcher(['AGENTS.md']) }))).toMatchObject({
-      status: 'refused',
-      paths: ['.github/workflows/ci.yml'],
+      refused: ['.github/workflows/ci.yml'],
     });
     expect(judgeProtected(files, rules({ mode: 'draft' }))).toEqual({
-      status: 'draft',
-      paths: ['.github/workflows/ci.yml', 'AGENTS.md'],
+      refused: [],
+      drafts: ['.github/workflows/ci.yml', 'AGENTS.md'],
     });
-    expect(judgeProtected(files, rules({ mode: 'allow' }))).toEqual({ status: 'fine' });
+    expect(judgeProtected(files, rules({ mode: 'allow' }))).toEqual({ refused: [], drafts: [] });
   });
 });
 
