@@ -214,7 +214,8 @@ describe('small ignored files', () => {
       const args = [CLI, 'run', '-m', 'Do it', '--run-dir', dir];
       const run = execa(process.execPath, args, {
         cwd: repository.root,
-        env,
+        env: { PATH: process.env.PATH, ...env },
+        extendEnv: false,
         reject: false,
         stdin: 'ignore',
       });
