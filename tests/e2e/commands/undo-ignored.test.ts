@@ -212,10 +212,10 @@ describe('small ignored files', () => {
     const moved = `${repository.root}-moved`;
     const runDir = await withServer(['rm -r .env local; sleep 60'], async (dir, env) => {
       const args = [CLI, 'run', '-m', 'Do it', '--run-dir', dir];
+      const own = { env: { PATH: process.env.PATH, ...env }, extendEnv: false };
       const run = execa(process.execPath, args, {
         cwd: repository.root,
-        env: { PATH: process.env.PATH, ...env },
-        extendEnv: false,
+        ...own,
         reject: false,
         stdin: 'ignore',
       });

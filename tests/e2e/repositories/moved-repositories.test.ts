@@ -109,10 +109,7 @@ test('one that a killed command makes is named by undo, also where the checkout 
   const { root } = await withOthers();
   await runKilledWhen(join(root, 'new/.git/HEAD'), {
     root,
-    turns: [
-      command('rm a.txt; env -u GIT_DIR -u GIT_WORK_TREE git init -q new; sleep 60'),
-      { text: 'Done.' },
-    ],
+    turns: [command('rm a.txt; env -i git init -q new; sleep 60'), { text: 'Done.' }],
     afterwards: async (runDir) => {
       const moved = `${root}-moved`;
       renameSync(root, moved);
