@@ -160,7 +160,7 @@ function asSentence(reason: string): string {
   return sentence(isAboutInputs ? reason : `${reason.slice(0, 1).toUpperCase()}${reason.slice(1)}`);
 }
 
-/** Sections of a comment, as Markdown that mentions nobody and closes nothing. */
+/** Sections of a comment in Markdown. Mentions and closing keywords in it are neutralized. */
 export interface ShortComment {
   readonly headline: string;
   readonly reason: string;

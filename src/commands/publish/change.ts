@@ -46,7 +46,7 @@ export interface Ground {
   parents(tree: string): Promise<readonly string[] | null>;
   /** The pull requests that protected files may only reach as drafts. */
   pulls(): Promise<readonly PullOfChange[]>;
-  /** The pull request, opened if there is none. */
+  /** Opens the pull request if there is none. */
   findOrOpen(facts: ChangeFacts): Promise<{ thing: PullRequest | PullOfChange; isNew: boolean }>;
   /** Whether its text had to be changed. */
   update(pull: PullOfChange, facts: ChangeFacts): Promise<boolean>;

@@ -5,7 +5,7 @@ const apt = (packages: string) => `sudo apt-get install ${packages}`;
 /** What is installed together: as people call it, and what to type, on Debian and Ubuntu where that differs. */
 type Toolkit = readonly [name: string, programs: readonly string[], line: string, others?: readonly string[]];
 
-/** Model and doctor are told of the programs; the others come along. */
+/** `programs` are named to the model and tried by `doctor`; `others` are installed with them, and only known by name. */
 const TOOLS: readonly Toolkit[] = [
   ['git', ['git'], apt('git')],
   ['Node.js', ['node', 'npm'], apt('nodejs npm'), ['npx']],

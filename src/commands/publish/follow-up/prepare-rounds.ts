@@ -29,7 +29,7 @@ export interface RoundsPrepared {
   readonly isRepeated: boolean;
 }
 
-/** Where nobody asked, the pull request itself says that a round begins, or that there will be none. */
+/** For a round that nobody asked for, comments on the pull request that it begins, or why it does not. */
 export async function prepareRounds(
   place: PublishPlace,
   { pulls, trigger, event, now }: RoundsWanted,
