@@ -1,40 +1,40 @@
 /** A connection to an MCP server: its tools at the start, and calls to them. Loaded only if servers are configured. */
 
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ErrorCode, ListToolsResultSchema, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type Failed, failed } from '../../domain/failed.ts';
-import type { OfferedTools } from '../../domain/mcp/chosen-tools.ts';
-import { asSeen } from '../../domain/mcp/foreign-text.ts';
-import { CallAnswer } from '../../domain/mcp/result-text.ts';
+import type { OfferedTool } from '../../domain/mcp/chosen-tools.ts';
+import { asSeen, CallAnswer } from '../../domain/mcp/result-text.ts';
 import { shortened } from '../../domain/text/shorten.ts';
 import { timeoutSignal } from '../../files/time-limit.ts';
-import { type ConnectOptions, inTime, isStatus, ServerLine } from './server-line.ts';
+import {
+  addressTransport,
+  programTransport,
+  type RunProgram,
+  type ServerAddress,
+  type ServerTransport,
+} from './transports.ts';
 
-/** A connected server, whose tools are not yet cleaned or bounded. */
-export interface ServerConnection extends OfferedTools {
-  /** Name and version, according to the server. */
+/** How to connect. Times are in milliseconds. */
+export interface ConnectOptions {
+  readonly way:
+    | { readonly by: 'stdio'; readonly run: RunProgram }
+    | ({ readonly by: 'http' } & ServerAddress);
+  /** Of patchsmith. */
   readonly version: string;
-  call(
-    tool: string,
-    input: Readonly<Record<string, unknown>>,
-    limits: CallLimits,
-  ): Promise<CallEnd<CallAnswer>>;
-  /** Ends a server that was started here until the next call, which starts it again. Never rejects. */
-  rest(): Promise<void>;
-  /** Ends the server, if it was started here. Never rejects. */
-  close(): Promise<void>;
-}
-
-/** When to give up a call. */
-export interface CallLimits {
-  readonly timeoutMs: number;
+  /** For the connection and the list of tools together. */
+  readonly connectMs: number;
   readonly signal: AbortSignal;
+  /** The connection has ended by itself; `why` is in words. */
+  onGone(why: string): void;
 }
 
 /** How a call ended. `message` has no full stop. */
-export type CallEnd<Answer> =
-  | { status: 'answered'; answer: Answer }
+export type CallEnd =
+  | { status: 'answered'; answer: CallAnswer }
   | {
       status: 'failed';
       reason: 'timeout' | 'interrupted' | 'invalid_input' | 'unreached' | 'server';
@@ -43,58 +43,157 @@ export type CallEnd<Answer> =
 
 /** More tools than any model can use well. */
 const MAX_TOOLS = 256;
+/** Time limit for telling a server that a session is over. */
+const GOODBYE_MS = 1_000;
+
+/** A client and its transport. */
+interface ServerSession {
+  readonly client: Client;
+  readonly transport: ServerTransport;
+  /** Aborted when the session is no longer wanted. */
+  readonly stop: AbortController;
+}
 
 /** Connects and lists the tools within the given time. On failure, ends what was started. */
 export async function connectServer(
   options: ConnectOptions,
-): Promise<({ status: 'ok' } & ServerConnection) | Failed> {
-  const { connectMs } = options;
-  const line = new ServerLine(options);
-  const { client, transport } = line.first;
-  const timeout = timeoutSignal(connectMs);
-  const signal = AbortSignal.any([options.signal, timeout]);
+): Promise<{ status: 'ok'; connection: ServerConnection } | Failed> {
+  const connection = new ServerConnection(options);
   try {
-    await line.greet(signal);
-    const tools = await inTime(listTools(client, { signal, timeout: connectMs }), signal);
-    line.watch();
-    const { name = '', version: own = '' } = client.getServerVersion() ?? {};
-    return {
-      status: 'ok',
-      tools,
-      version: shortened(asSeen(`${name} ${own}`).trim(), 100),
-      call: (tool, input, limits) =>
-        ending(limits, (given) =>
-          line.request(
-            { method: 'tools/call', params: { name: tool, arguments: { ...input } } },
-            CallAnswer,
-            given,
-          ),
-        ),
-      rest: () => line.rest(),
-      close: () => line.close(),
-    };
+    await connection.open();
+    return { status: 'ok', connection };
   } catch (error) {
-    const why = transport.whyGone();
-    await line.close();
-    if (options.signal.aborted) return failed('the run was stopped');
-    if (timeout.aborted) return failed(`it was not ready within ${connectMs / 1_000} s`);
-    return failed(why ?? messageOf(error));
+    return failed(options.signal.aborted ? 'the run was stopped' : messageOf(error));
   }
 }
 
-async function listTools(
-  client: Client,
-  limits: { signal: AbortSignal; timeout: number },
-): Promise<OfferedTools['tools']> {
+/** A server that was reached. Its calls open a new session if the old one is over, and start a program that rests. */
+export class ServerConnection {
+  /** As the server lists them at the start, neither cleaned nor chosen. */
+  tools: readonly OfferedTool[] = [];
+  /** Name and version, according to the server. */
+  version: string | null = null;
+  readonly #options: ConnectOptions;
+  /** The current one; null if the next call has to open one. Several calls of a turn may wait for it. */
+  #session: (ServerSession & { readonly opened: Promise<void> }) | null = null;
+
+  constructor(options: ConnectOptions) {
+    this.#options = options;
+  }
+
+  /** The current session, or a new one. */
+  async open(): Promise<ServerSession> {
+    this.#session ??= this.#newSession();
+    const own = this.#session;
+    try {
+      await own.opened;
+      return own;
+    } catch (error) {
+      if (this.#session === own) this.#session = null;
+      throw error;
+    }
+  }
+
+  /** Calls a tool. Never rejects. */
+  async call(
+    name: string,
+    input: Readonly<Record<string, unknown>>,
+    { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
+  ): Promise<CallEnd> {
+    const request = { method: 'tools/call' as const, params: { name, arguments: { ...input } } };
+    const ask = ({ client }: ServerSession) =>
+      client.request(request, CallAnswer, {
+        ...{ timeout: timeoutMs, maxTotalTimeout: timeoutMs },
+        // The library leaves its listeners on the signal, and all calls of a run share one.
+        signal: AbortSignal.any([signal]),
+      });
+    const ended = (reason: Exclude<CallEnd, { status: 'answered' }>['reason'], message: string): CallEnd => ({
+      ...{ status: 'failed', reason, message },
+    });
+    try {
+      const session = await inTime(this.open(), signal);
+      const answer = await ask(session).catch(async (error: unknown) => {
+        // This is how the protocol says that a session is over. The call has not been carried out.
+        if (!isStatus(error, 404) || session.transport.sessionId === undefined) throw error;
+        if (this.#session === session) this.#session = null;
+        session.stop.abort();
+        await session.client.close();
+        return ask(await inTime(this.open(), signal));
+      });
+      return { status: 'answered', answer };
+    } catch (error) {
+      if (signal.aborted) return ended('interrupted', 'the run was stopped');
+      const code = error instanceof McpError ? error.code : null;
+      if (code === ErrorCode.RequestTimeout)
+        return ended('timeout', `there was no answer within ${timeoutMs / 1_000} s`);
+      // The platform's words for a missing or lost connection; the statuses come from a gateway, or mean that a session is over.
+      const isUnreached =
+        (error instanceof TypeError && error.message === 'fetch failed') ||
+        isStatus(error, 404, 502, 503, 504);
+      if (isUnreached) return ended('unreached', messageOf(error));
+      return ended(code === ErrorCode.InvalidParams ? 'invalid_input' : 'server', messageOf(error));
+    }
+  }
+
+  /** Ends a program with all its processes until the next call. A server by HTTP is left alone. Never rejects. */
+  async rest(): Promise<void> {
+    if (this.#options.way.by === 'stdio') await this.close();
+  }
+
+  /** Ends the session, and the server if it was started here. Never rejects. */
+  async close(): Promise<void> {
+    const session = this.#session;
+    this.#session = null;
+    // A call that timed out may have left one that is being opened.
+    session?.stop.abort();
+    await session?.opened.catch(() => undefined);
+    if (session !== null) await closeSession(session);
+  }
+
+  #newSession() {
+    const { way, version } = this.#options;
+    const session = {
+      client: new Client({ name: 'patchsmith', version }, { capabilities: {} }),
+      transport: way.by === 'stdio' ? programTransport(way.run) : addressTransport(way),
+      stop: new AbortController(),
+    };
+    return { ...session, opened: this.#opened(session) };
+  }
+
+  async #opened({ client, transport, stop }: ServerSession): Promise<void> {
+    const { way, connectMs, signal: ofRun, onGone } = this.#options;
+    const isFirst = this.version === null;
+    const late = timeoutSignal(connectMs);
+    const signal = AbortSignal.any([ofRun, stop.signal, late]);
+    try {
+      // The package's types do not support exact optional properties.
+      await inTime(client.connect(transport as Transport, { timeout: connectMs }), signal);
+      if (isFirst) {
+        this.tools = await inTime(toolsOf(client, connectMs), signal);
+        const { name = '', version = '' } = client.getServerVersion() ?? {};
+        this.version = shortened(asSeen(`${name} ${version}`).trim(), 100);
+      }
+      signal.throwIfAborted();
+    } catch (error) {
+      const why = late.aborted ? `it was not ready within ${connectMs / 1_000} s` : transport.whyGone();
+      await closeSession({ client, transport });
+      if (way.by === 'stdio' && !isFirst && !ofRun.aborted && !stop.signal.aborted)
+        onGone(`it could not be started again: ${why ?? messageOf(error)}`);
+      throw why === null ? error : new Error(why);
+    }
+    client.onclose = () => {
+      if (!stop.signal.aborted) onGone(transport.whyGone() ?? 'the connection has ended');
+    };
+  }
+}
+
+async function toolsOf(client: Client, timeout: number): Promise<OfferedTool[]> {
   if (client.getServerCapabilities()?.tools === undefined) return [];
-  const tools: OfferedTools['tools'][number][] = [];
+  const tools: OfferedTool[] = [];
   let cursor: string | undefined;
   do {
     const params = cursor === undefined ? {} : { cursor };
-    const list = await client.request({ method: 'tools/list', params }, ListToolsResultSchema, {
-      ...limits,
-      signal: AbortSignal.any([limits.signal]),
-    });
+    const list = await client.request({ method: 'tools/list', params }, ListToolsResultSchema, { timeout });
     for (const { name, description = '', inputSchema, annotations } of list.tools)
       tools.push({ name, description, inputSchema, isReadOnly: annotations?.readOnlyHint === true });
     if (tools.length > MAX_TOOLS) throw new Error(`it has more than ${MAX_TOOLS} tools`);
@@ -113,32 +212,27 @@ export function schemaChecker(): (schema: Readonly<Record<string, unknown>>) => 
   return (schema) => ajv.validateSchema({ ...schema }) === true;
 }
 
-async function ending<Answer>(
-  { timeoutMs, signal }: CallLimits,
-  ask: (limits: { timeout: number; maxTotalTimeout: number; signal: AbortSignal }) => Promise<Answer>,
-): Promise<CallEnd<Answer>> {
-  try {
-    // The library leaves its listeners on the signal, and all calls of a run share one.
-    const own = AbortSignal.any([signal]);
-    const answer = await ask({ timeout: timeoutMs, maxTotalTimeout: timeoutMs, signal: own });
-    return { status: 'answered', answer };
-  } catch (error) {
-    if (signal.aborted) return { status: 'failed', reason: 'interrupted', message: 'the run was stopped' };
-    const code = error instanceof McpError ? error.code : null;
-    if (code === ErrorCode.RequestTimeout)
-      return {
-        status: 'failed',
-        reason: 'timeout',
-        message: `there was no answer within ${timeoutMs / 1_000} s`,
-      };
-    // The platform's words for a missing or lost connection; the statuses come from a gateway, or mean that a session
-    // is over.
-    const isUnreached =
-      (error instanceof TypeError && error.message === 'fetch failed') || isStatus(error, 404, 502, 503, 504);
-    if (isUnreached) return { status: 'failed', reason: 'unreached', message: messageOf(error) };
-    const reason = code === ErrorCode.InvalidParams ? 'invalid_input' : 'server';
-    return { status: 'failed', reason, message: messageOf(error) };
-  }
+/** Whether a server answered with one of these statuses. */
+function isStatus(error: unknown, ...statuses: readonly number[]): boolean {
+  return error instanceof StreamableHTTPError && statuses.includes(error.code ?? 0);
+}
+
+async function closeSession({ client, transport }: Omit<ServerSession, 'stop'>): Promise<void> {
+  if ('terminateSession' in transport && typeof transport.terminateSession === 'function')
+    await inTime(transport.terminateSession(), timeoutSignal(GOODBYE_MS)).catch(() => undefined);
+  await client.close().catch(() => undefined);
+  await transport.close().catch(() => undefined);
+}
+
+/** Some waits of the library have no limit, such as the one for a body. */
+async function inTime<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  let stop = () => {};
+  const stopped = new Promise<never>((_, reject) => {
+    stop = () => reject(new Error('it took too long'));
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+  });
+  return Promise.race([work, stopped]).finally(() => signal.removeEventListener('abort', stop));
 }
 
 /** What a server says about itself is cleaned and bounded. The cause explains a failed fetch. */

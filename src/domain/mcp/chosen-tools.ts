@@ -1,31 +1,22 @@
 /** Which tools of a server the model gets, and by which names. */
 
+import { isNestedWithin } from '../text/json.ts';
 import { shortened } from '../text/shorten.ts';
-import { asSeen, foreignSchema } from './foreign-text.ts';
+import { asSeen } from './result-text.ts';
 import type { ServerEntry } from './server-spec.ts';
 import type { ServerTool } from './server-tool.ts';
 
-/** What a server offers. */
-export interface OfferedTools {
-  readonly tools: readonly {
-    readonly name: string;
-    readonly description: string;
-    readonly inputSchema: Readonly<Record<string, unknown>>;
-    /** The server says that it changes nothing. */
-    readonly isReadOnly: boolean;
-  }[];
+/** A tool as its server describes it. */
+export interface OfferedTool {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+  /** The server says that it changes nothing. */
+  readonly isReadOnly: boolean;
 }
 
 /** A tool of the model with its texts, clean and bounded. */
-export interface ChosenTool extends ServerTool {
-  readonly description: string;
-  readonly inputSchema: Readonly<Record<string, unknown>>;
-}
-
-/** The tools, sorted by name, and warnings about omitted ones; or why the server cannot be used at all. */
-export type ToolsChosen =
-  | { status: 'ok'; tools: readonly ChosenTool[]; notes: readonly string[] }
-  | { status: 'failed'; message: string };
+export interface ChosenTool extends ServerTool, Pick<OfferedTool, 'description' | 'inputSchema'> {}
 
 /** How a server's tools are chosen. */
 export interface ChoiceRules {
@@ -37,51 +28,51 @@ export interface ChoiceRules {
   readonly isSchema: (schema: Readonly<Record<string, unknown>>) => boolean;
 }
 
-/** Which of the offered tools the model gets. */
-export function chosenTools(
-  { tools: offered }: OfferedTools,
-  { server, tools: { allow, deny }, isReadOnly, isSchema }: ChoiceRules,
-): ToolsChosen {
-  const notes: string[] = [];
-  const isWanted = (name: string) => (allow === null || allow.includes(name)) && !deny.includes(name);
-  const mayAct = (name: string, saysSo: boolean) => !isReadOnly || saysSo || allow?.includes(name) === true;
-  const chosen: ChosenTool[] = [];
-  for (const { name: tool, description, inputSchema, isReadOnly: saysSo } of offered) {
-    if (!isWanted(tool)) continue;
-    const leftOut = (why: string) => notes.push(`the tool ${JSON.stringify(tool)} is left out: ${why}`);
-    if (!mayAct(tool, saysSo)) {
-      leftOut('with --read-only, tools that may change something must be named in its list tools.allow');
-      continue;
-    }
-    const name = toolNameOf(server, tool);
-    if (name === null) {
-      leftOut('its name is longer than models accept');
-      continue;
-    }
-    const shaped = foreignSchema(inputSchema);
-    if (shaped.status === 'failed' || !isSchema(shaped.schema)) {
-      leftOut(shaped.status === 'failed' ? shaped.why : 'its schema is not a JSON Schema of draft 2020-12');
-      continue;
-    }
-    chosen.push({
-      name,
-      server,
-      tool,
-      description: shortened(asSeen(description).trim(), MAX_DESCRIPTION),
-      inputSchema: shaped.schema,
-    });
-  }
-  const names = chosen.map(({ name }) => name);
-  const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (twice !== undefined)
-    return { status: 'failed', message: `two of its tools would have the name ${twice}` };
-  const missing = [...(allow ?? []), ...deny].filter((name) => !offered.some((tool) => tool.name === name));
-  for (const name of missing) notes.push(`it has no tool ${JSON.stringify(name)}, which its list names`);
-  return { status: 'ok', tools: chosen.sort((a, b) => (a.name < b.name ? -1 : 1)), notes };
-}
-
 /** Most characters that the tools of all servers together may take to describe: every request of a run begins with them. */
 export const MAX_DEFINITIONS = 200_000;
+/** Most characters of a tool's description. */
+const MAX_DESCRIPTION = 2_000;
+/** Most characters of the JSON of a tool's input schema, and most levels of lists and objects in it. */
+const MAX_SCHEMA = 20_000;
+const MAX_LEVELS = 64;
+/** What every model's API accepts as the name of a tool, and of a parameter. */
+const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+const PARAMETER = /^[A-Za-z0-9_.-]{1,64}$/;
+/** Keywords that no API accepts at the top of a schema. */
+const NOT_AT_TOP = ['anyOf', 'oneOf', 'allOf', 'not', 'enum'];
+
+/** The tools, sorted by name, and warnings about omitted ones; or why the server cannot be used at all. */
+export function chosenTools(
+  offered: readonly OfferedTool[],
+  { server, tools: { allow, deny }, isReadOnly, isSchema }: ChoiceRules,
+): { status: 'ok'; tools: ChosenTool[]; notes: string[] } | { status: 'failed'; message: string } {
+  const wanted = offered.filter(
+    ({ name }) => (allow === null || allow.includes(name)) && !deny.includes(name),
+  );
+  const notes: string[] = [];
+  const tools: ChosenTool[] = [];
+  for (const { name: tool, description, inputSchema, isReadOnly: saysSo } of wanted) {
+    const { $schema: _, ...given } = inputSchema;
+    const name = `${server}__${tool.replace(/[^A-Za-z0-9_-]/g, '_')}`;
+    const mayAct = !isReadOnly || saysSo || allow?.includes(tool) === true;
+    const why = mayAct
+      ? (whyNoTool(name, given) ??
+        (isSchema(given) ? null : 'its schema is not a JSON Schema of draft 2020-12'))
+      : 'with --read-only, tools that may change something must be named in its list tools.allow';
+    if (why !== null) {
+      notes.push(`the tool ${JSON.stringify(tool)} is left out: ${why}`);
+      continue;
+    }
+    if (tools.some((other) => other.name === name))
+      return { status: 'failed', message: `two of its tools would have the name ${name}` };
+    const own = { name, server, tool, description: shortened(asSeen(description).trim(), MAX_DESCRIPTION) };
+    tools.push({ ...own, inputSchema: seenIn(given) as ChosenTool['inputSchema'] });
+  }
+  for (const name of [...(allow ?? []), ...deny])
+    if (!offered.some((tool) => tool.name === name))
+      notes.push(`it has no tool ${JSON.stringify(name)}, which its list names`);
+  return { status: 'ok', tools: tools.sort((a, b) => (a.name < b.name ? -1 : 1)), notes };
+}
 
 /** Characters that the tools take in a request, about. */
 export function definitionSize(tools: readonly ChosenTool[]): number {
@@ -92,14 +83,24 @@ export function definitionSize(tools: readonly ChosenTool[]): number {
   );
 }
 
-/** Most characters of a tool's description. */
-const MAX_DESCRIPTION = 2_000;
+/** Why a model's API would refuse the tool, and with it the whole request; null if it would not. */
+function whyNoTool(name: string, schema: Readonly<Record<string, unknown>>): string | null {
+  if (!NAME.test(name)) return 'its name is longer than models accept';
+  if (!isNestedWithin(schema, MAX_LEVELS)) return `its schema is nested more than ${MAX_LEVELS} levels deep`;
+  const refused = NOT_AT_TOP.find((keyword) => Object.hasOwn(schema, keyword));
+  if (refused !== undefined) return `its schema has ${refused} at its top`;
+  if (schema.type !== 'object') return 'its schema is not that of an object';
+  if (!Object.keys(schema.properties ?? {}).every((parameter) => PARAMETER.test(parameter)))
+    return 'one of its parameters has a name that models do not accept';
+  return JSON.stringify(schema).length > MAX_SCHEMA
+    ? `its schema is larger than ${MAX_SCHEMA} characters`
+    : null;
+}
 
-/** What every model's API accepts as the name of a tool. */
-const NAME = /^[A-Za-z0-9_-]{1,64}$/;
-
-/** The name that the model uses; null when no API would take it. Characters that none takes become `_`. */
-export function toolNameOf(server: string, tool: string): string | null {
-  const name = `${server}__${tool.replace(/[^A-Za-z0-9_-]/g, '_')}`;
-  return NAME.test(name) && tool !== '' ? name : null;
+/** Every text in it as people see it; keys stay as they are. */
+function seenIn(value: unknown): unknown {
+  if (typeof value === 'string') return asSeen(value);
+  if (Array.isArray(value)) return value.map(seenIn);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, seenIn(part)]));
 }

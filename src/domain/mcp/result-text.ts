@@ -4,24 +4,7 @@ import * as z from 'zod';
 import { imageIn } from '../images/header.ts';
 import { describeImage, type FoundImage, MAX_IMAGE_BYTES, MAX_IMAGES } from '../images/image.ts';
 import { isNestedWithin } from '../text/json.ts';
-import { withoutTail } from '../text/shorten.ts';
 import { formatNumber } from '../text/words.ts';
-import { asSeen } from './foreign-text.ts';
-
-const Embedded = z.object({ uri: z.string(), mimeType: z.string().optional() });
-
-const Contents = z.union([Embedded.extend({ text: z.string() }), Embedded.extend({ blob: z.string() })]);
-
-/** A part of an answer. Fields that are not needed here are skipped. */
-const Part = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('text'), text: z.string() }),
-  z.object({ type: z.enum(['image', 'audio']), data: z.string(), mimeType: z.string() }),
-  z.object({
-    type: z.literal('resource'),
-    resource: Contents,
-  }),
-  Embedded.extend({ type: z.literal('resource_link'), name: z.string().optional() }),
-]);
 
 /** The answer to a call. */
 export const CallAnswer = z.object({
@@ -31,37 +14,64 @@ export const CallAnswer = z.object({
 });
 export type CallAnswer = z.infer<typeof CallAnswer>;
 
-/** What an answer says, and the images in it that a model may take. */
-export interface ShownAnswer {
-  readonly text: string;
-  readonly images: readonly FoundImage[];
+/** A resource, or the address of one. */
+const Resource = z.object({
+  uri: z.string(),
+  mimeType: z.string().optional(),
+  text: z.string().optional(),
+  blob: z.string().optional(),
+});
+
+/** A part of an answer. Fields that are not needed here are skipped. */
+const Part = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('text'), text: z.string() }),
+  z.object({ type: z.enum(['image', 'audio']), data: z.string(), mimeType: z.string() }),
+  z.object({ type: z.literal('resource'), resource: Resource }),
+  Resource.extend({ type: z.literal('resource_link') }),
+]);
+type SomePart = z.infer<typeof Part> | undefined;
+
+/** Most levels of lists and objects in data. */
+const MAX_LEVELS = 100;
+
+/** Characters that hide text or change how it reads; tabs and line breaks stay, and so do the joiners of scripts and emoji. */
+const UNSEEN =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+
+/** A text of a server, which anyone may have written, as people see it; CRLF becomes LF. */
+export function asSeen(text: string): string {
+  return text.replaceAll('\r\n', '\n').replace(UNSEEN, '');
 }
 
-/** Content other than text is named with its size, and a linked resource with its address. */
-export function shownAnswer({ content, structuredContent }: CallAnswer): ShownAnswer {
+/** What an answer says, and the images in it that a model may take. Other data is named with its size, a linked resource with its address. */
+export function shownAnswer({ content, structuredContent }: CallAnswer): {
+  text: string;
+  images: FoundImage[];
+} {
   const images: FoundImage[] = [];
   const texts = content.map((given) => {
     const { data: part } = Part.safeParse(given);
     // A server may send any number, and each that is looked at takes time and room.
-    const image = images.length < MAX_IMAGES ? imageOfPart(part) : null;
-    if (image === null) return textOfPart(part);
+    const image = images.length < MAX_IMAGES ? imageOf(part) : null;
+    if (image === null) return textOf(part);
     images.push(image);
     return `[${describeImage(image)}]`;
   });
   const text = texts.filter((one) => one !== '').join('\n\n');
   // Servers repeat it as text for clients that do not know it.
-  return { text: text === '' && structuredContent !== undefined ? dataOf(structuredContent) : text, images };
-}
-
-function dataOf(structured: Readonly<Record<string, unknown>>): string {
-  if (!isNestedWithin(structured, MAX_LEVELS)) return '[data that is nested too deeply: not shown]';
-  return asSeen(JSON.stringify(structured));
+  if (text !== '' || structuredContent === undefined) return { text, images };
+  const isShown = isNestedWithin(structuredContent, MAX_LEVELS);
+  return {
+    text: isShown ? asSeen(JSON.stringify(structuredContent)) : '[data that is nested too deeply: not shown]',
+    images,
+  };
 }
 
 /** Null also for one that no model takes for its size: it is not unpacked. */
-function imageOfPart(part: SomePart): FoundImage | null {
-  if (part?.type !== 'image' || part.data.length > MOST_BASE64) return null;
-  if (part.data.length % 4 !== 0 || !BASE64.test(part.data)) return null;
+function imageOf(part: SomePart): FoundImage | null {
+  if (part?.type !== 'image' || part.data.length > Math.ceil(MAX_IMAGE_BYTES / 3) * 4) return null;
+  const isBase64 = part.data.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(part.data);
+  if (!isBase64) return null;
   const binary = atob(part.data);
   const bytes = new Uint8Array(binary.length);
   // `Uint8Array.from` takes a hundred times as long for a text.
@@ -69,39 +79,22 @@ function imageOfPart(part: SomePart): FoundImage | null {
   return imageIn(bytes);
 }
 
-type SomePart = z.infer<typeof Part> | undefined;
-
-const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
-const MOST_BASE64 = Math.ceil(MAX_IMAGE_BYTES / 3) * 4;
-
-/** Most levels of lists and objects in data. */
-const MAX_LEVELS = 100;
-
-function textOfPart(part: SomePart): string {
-  switch (part?.type) {
-    case 'text':
-      return asSeen(part.text);
-    case 'image':
-    case 'audio':
-      return `[${part.type} of ${bytesOf(part.data)}, ${named(part.mimeType)}: not shown]`;
-    case 'resource':
-      return embedded(part.resource);
-    case 'resource_link':
-      return `[resource ${named(part.uri)}${part.mimeType === undefined ? '' : `, ${named(part.mimeType)}`}]`;
-    case undefined:
-      return '[a part of an unknown kind: not shown]';
-  }
-}
-
-function embedded(resource: z.infer<typeof Contents>): string {
-  const what = `resource ${named(resource.uri)}`;
-  if ('text' in resource) return `[${what}]\n${asSeen(resource.text)}`;
-  const { blob, mimeType = 'no type' } = resource;
-  return `[${what} of ${bytesOf(blob)}, ${named(mimeType)}: not text, so not shown]`;
+function textOf(part: SomePart): string {
+  if (part === undefined) return '[a part of an unknown kind: not shown]';
+  if (part.type === 'text') return asSeen(part.text);
+  if (part.type === 'resource_link')
+    return `[resource ${[part.uri, part.mimeType ?? []].flat().map(named).join(', ')}]`;
+  if (part.type !== 'resource')
+    return `[${part.type} of ${bytesOf(part.data)}, ${named(part.mimeType)}: not shown]`;
+  const { uri, text, blob = '', mimeType = 'no type' } = part.resource;
+  return text === undefined
+    ? `[resource ${named(uri)} of ${bytesOf(blob)}, ${named(mimeType)}: not text, so not shown]`
+    : `[resource ${named(uri)}]\n${asSeen(text)}`;
 }
 
 function bytesOf(base64: string): string {
-  return `${formatNumber(Math.floor((withoutTail(base64, '=').length * 3) / 4))} bytes`;
+  const [digits = ''] = base64.split('=', 1);
+  return `${formatNumber(Math.floor((digits.length * 3) / 4))} bytes`;
 }
 
 function named(text: string): string {

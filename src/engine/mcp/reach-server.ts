@@ -1,9 +1,8 @@
-/** One MCP server: started where it belongs, connected to, and its tools chosen. */
+/** One MCP server: whether it may be started, started where it belongs, and its tools chosen. */
 
 import { realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { ServerConnection } from '../../adapters/mcp/connect.ts';
-import type { ConnectOptions } from '../../adapters/mcp/server-line.ts';
+import type { ConnectOptions, ServerConnection } from '../../adapters/mcp/connect.ts';
 import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
 import { isWithin } from '../../domain/changes/path.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
@@ -26,136 +25,101 @@ export interface ServerPlaces {
   readonly isResumed: boolean;
 }
 
-/** A connected server. */
-interface Reached {
-  readonly status: 'ok';
-  readonly connection: ServerConnection;
-  readonly chosen: readonly ChosenTool[];
-  readonly notes: readonly string[];
-}
-
-/** A server, and the callbacks for news about it. */
-interface WantedServer extends Pick<ConnectOptions, 'onGone'> {
-  readonly name: string;
-  readonly entry: FilledEntry;
-}
-
-type Named = readonly [name: string, entry: FilledEntry];
 type ProgramEntry = Extract<FilledEntry, { by: 'stdio' }>;
-type NamedProgram = readonly [name: string, entry: ProgramEntry];
 
-/** Why a server would hand out what it is given, or run what it must not; null when none does. */
+/** Longer than any run. */
+const NO_TIMEOUT_MS = Number.MAX_SAFE_INTEGER;
+
+/** Why a server would hand out what it is given, or run what it must not; null when it may be started. */
 export function whyNotStarted(
   { input: { trust, settings } }: Pick<Session, 'input'>,
   { sandbox, root }: Pick<ServerPlaces, 'sandbox' | 'root'>,
-  entries: readonly Named[],
+  [name, entry]: readonly [name: string, entry: FilledEntry],
 ): string | null {
-  for (const [name, entry] of entries) {
-    if (entry.by === 'http') continue;
-    const hasSecrets = entry.secrets.length > 0;
-    if (hasSecrets && sandbox.level === 'none')
-      return `The MCP server ${name} has secret variables, and commands run without a sandbox, so the model's could read them. Set up a sandbox: patchsmith doctor says what is missing.`;
-    if (hasSecrets && entry.isContained && trust?.isOutsiders === true)
-      return `The MCP server ${name} has secret variables, and an outsider's code is checked out, which it might run or leak them to. Start it with sandbox: false, or without them.`;
-    if (entry.isContained) continue;
-    const inTree = namedIn(root, entry);
-    if (inTree !== null)
-      return `The MCP server ${name} would be started outside the sandbox with ${JSON.stringify(inTree)} in the work tree, where a model may have written it. Start it in the sandbox, or with what is outside the work tree: nothing in the work tree is run there.`;
-    for (const { asked, places } of writableMounts(settings)) {
-      const inMount = places.map((folder) => namedIn(folder, entry)).find((word) => word !== null);
-      if (inMount !== undefined)
-        return `The MCP server ${name} would run ${JSON.stringify(inMount)} outside the sandbox, but commands can write to it (--mount ${asked}). Use a copy elsewhere, or mount the folder without :rw.`;
-    }
+  if (entry.by === 'http') return null;
+  const hasSecrets = entry.secrets.length > 0;
+  if (hasSecrets && sandbox.level === 'none')
+    return `The MCP server ${name} has secret variables, and commands run without a sandbox, so the model's could read them. Set up a sandbox: patchsmith doctor says what is missing.`;
+  if (hasSecrets && entry.isContained && trust?.isOutsiders === true)
+    return `The MCP server ${name} has secret variables, and an outsider's code is checked out, which it might run or leak them to. Start it with sandbox: false, or without them.`;
+  if (entry.isContained) return null;
+  const inTree = namedIn(root, entry);
+  if (inTree !== null)
+    return `The MCP server ${name} would be started outside the sandbox with ${JSON.stringify(inTree)} in the work tree, where a model may have written it. Start it in the sandbox, or with what is outside the work tree: nothing in the work tree is run there.`;
+  for (const { asked, places } of writableMounts(settings)) {
+    const inMount = places.map((folder) => namedIn(folder, entry)).find((word) => word !== null);
+    if (inMount !== undefined)
+      return `The MCP server ${name} would run ${JSON.stringify(inMount)} outside the sandbox, but commands can write to it (--mount ${asked}). Use a copy elsewhere, or mount the folder without :rw.`;
   }
   return null;
-}
-
-/**
- * Why a program is not started once the model has worked in the work tree; null if it may be. A file that its command line names
- * may be the model's by now, and so may any code that a server in the sandbox loads.
- */
-function whyNotAgain(
-  session: Pick<Session, 'input'>,
-  place: ServerPlaces,
-  [name, entry]: NamedProgram,
-): string | null {
-  if (entry.isContained && entry.secrets.length > 0)
-    return 'it has secret variables, and in the sandbox it could run what the model has written to the work tree since its first start; with sandbox: false it is started again';
-  return whyNotStarted(session, place, [[name, entry]]);
 }
 
 /** Starts the server and connects to it. If that fails, whatever was started is ended. */
 export async function reachServer(
   session: Session,
   place: ServerPlaces,
-  { name, entry, onGone }: WantedServer,
-): Promise<Reached | Failed> {
+  { name, entry, onGone }: { name: string; entry: FilledEntry } & Pick<ConnectOptions, 'onGone'>,
+): Promise<{ status: 'ok'; connection: ServerConnection; chosen: ChosenTool[]; notes: string[] } | Failed> {
   const { settings, version, env } = session.input;
   const { connectServer, schemaChecker } = await import('../../adapters/mcp/connect.ts');
   const way: ConnectOptions['way'] =
     entry.by === 'http'
       ? {
-          by: 'http',
-          url: entry.url,
-          headers: entry.headers,
+          ...{ by: 'http', url: entry.url, headers: entry.headers },
           fetch: session.asked.recording(
             'mcp',
             await fetchByEnvironment(env, { plainHttp: entry.url.startsWith('http:') }),
           ),
         }
-      : { by: 'stdio', run: await programOf(session, place, [name, entry]) };
+      : { by: 'stdio', run: await programOf(session, place, name, entry) };
   const { connectMs, tools } = entry;
-  const connected = await connectServer({
-    way,
-    version,
-    connectMs,
-    signal: session.interrupt,
-    onGone,
-  });
+  const connected = await connectServer({ way, version, connectMs, signal: session.interrupt, onGone });
   if (connected.status === 'failed') return connected;
-  const rules = { server: name, tools, isReadOnly: settings.readOnly, isSchema: schemaChecker() };
-  const chosen = chosenTools(connected, rules);
+  const { connection } = connected;
+  const chosen = chosenTools(connection.tools, {
+    ...{ server: name, tools, isReadOnly: settings.readOnly },
+    isSchema: schemaChecker(),
+  });
+  if (chosen.status === 'failed') {
+    await connection.close();
+    return failed(chosen.message);
+  }
   // A server's texts may contain the secrets that it was given.
-  const shown = (tool: ChosenTool): ChosenTool => ({
+  const shown = chosen.tools.map((tool) => ({
     ...tool,
     description: session.redact(tool.description),
     inputSchema: { ...(redactedStrings(tool.inputSchema, session.redact) as ChosenTool['inputSchema']) },
-  });
-  if (chosen.status === 'ok')
-    return { status: 'ok', connection: connected, chosen: chosen.tools.map(shown), notes: chosen.notes };
-  await connected.close();
-  return failed(chosen.message);
+  }));
+  return { status: 'ok', connection, chosen: shown, notes: chosen.notes };
 }
-
-async function sandboxOf(
-  { input }: Session,
-  { sandbox, scratchDir, root, own }: ServerPlaces,
-  { isContained }: ProgramEntry,
-): Promise<Sandbox> {
-  if (isContained) return sandbox;
-  const { openOutside } = await import('../../adapters/sandboxes/outside.ts');
-  const outside = await openOutside({ ...sandboxSettings(input), scratchDir, root });
-  own(() => outside.close());
-  return outside;
-}
-
-/** Longer than any run. */
-const NO_TIMEOUT_MS = Number.MAX_SAFE_INTEGER;
 
 async function programOf(
   session: Session,
   place: ServerPlaces,
-  [name, entry]: NamedProgram,
+  name: string,
+  entry: ProgramEntry,
 ): Promise<Extract<ConnectOptions['way'], { by: 'stdio' }>['run']> {
-  const { command, args, env } = entry;
-  const sandbox = await sandboxOf(session, place, entry);
-  let isFirst = !place.isResumed;
+  const { command, args, env, isContained, secrets } = entry;
+  let { sandbox } = place;
+  if (!isContained) {
+    const { openOutside } = await import('../../adapters/sandboxes/outside.ts');
+    const { scratchDir, root } = place;
+    const outside = await openOutside({ ...sandboxSettings(session.input), scratchDir, root });
+    place.own(() => outside.close());
+    sandbox = outside;
+  }
   const script = `exec ${[command, ...args].map(shellWord).join(' ')}`;
   const variables = Object.keys(env).length === 0 ? {} : { env };
+  let isFirst = !place.isResumed;
   return async (talk, signal) => {
-    const why = isFirst ? null : whyNotAgain(session, place, [name, entry]);
+    // Once the model has worked in the work tree, a file that the command line names may be the model's, and so may any code that a
+    // server in the sandbox loads.
+    const why =
+      isContained && secrets.length > 0
+        ? 'it has secret variables, and in the sandbox it could run what the model has written to the work tree since its first start; with sandbox: false it is started again'
+        : whyNotStarted(session, place, [name, entry]);
+    if (!isFirst && why !== null) throw new Error(why);
     isFirst = false;
-    if (why !== null) throw new Error(why);
     return sandbox.run({ script, timeoutMs: NO_TIMEOUT_MS, signal, talk, ...variables });
   };
 }
@@ -168,14 +132,11 @@ export function namedIn(
   folder: string,
   { command, args, env }: Pick<ProgramEntry, 'command' | 'args' | 'env'>,
 ): string | null {
-  const isRelative = command.includes('/') && !command.startsWith('/');
-  if (isRelative) return command;
+  if (command.includes('/') && !command.startsWith('/')) return command;
+  const names = (text: string) => placesIn(text).some((place) => isIn(folder, place));
   const words = command.includes('/') ? [command, ...args] : args;
-  const word = words.find((text) => placesIn(text).some((place) => isIn(folder, place)));
-  // The value may be a secret.
-  const [variable = null] =
-    Object.entries(env).find(([, value]) => placesIn(value).some((place) => isIn(folder, place))) ?? [];
-  return word ?? variable;
+  // The value of a variable may be a secret.
+  return words.find(names) ?? Object.keys(env).find((name) => names(env[name] ?? '')) ?? null;
 }
 
 /** What may be a path in a word: all of it, and each part between the signs of options, lists, scripts and addresses. */

@@ -29,16 +29,13 @@ export interface OpenServers {
 interface Hub {
   readonly name: string;
   readonly entry: FilledEntry;
-  readonly isContained: boolean;
-  chosen: readonly ChosenTool[];
+  readonly chosen: readonly ChosenTool[];
   /** Null if it was never reached. */
-  connection: ServerConnection | null;
+  readonly connection: ServerConnection | null;
   /** Why it was never reached, or has ended; null while it is there. */
   gone: string | null;
   /** Why its last call did not reach it; null when it did. A server by HTTP may come back. */
   unreached: string | null;
-  /** Says to people, once, that a call did not reach it. */
-  warnUnreached(why: string): void;
 }
 
 /** `recorded` are the tools of a resumed run, null for a new one. A server that it had and is not configured today stops the run. */
@@ -56,49 +53,50 @@ export async function openAll(
       'ERR_MCP_SERVER',
       `The run had the MCP ${missing.length === 1 ? 'server' : 'servers'} ${listed(missing, 5)}, which a run directory cannot start. Repeat its --mcp or --mcp-config.`,
     );
-  const refusal = whyNotStarted(session, places, entries);
-  if (refusal !== null) return refused('ERR_MCP_SERVER', refusal);
-  const hubs = await Promise.all(
-    entries.map(([name, entry]) => openServer(session, places, { name, entry })),
-  );
-  await keepWithinBounds(hubs);
+  for (const entry of entries) {
+    const refusal = whyNotStarted(session, places, entry);
+    if (refusal !== null) return refused('ERR_MCP_SERVER', refusal);
+  }
+  const reached = await Promise.all(entries.map((entry) => openServer(session, places, entry)));
+  const hubs = await withinBounds(reached);
   if (session.interrupt.aborted) return stopped(interruptedOutcome(session));
   for (const { name, entry, connection, gone } of hubs) {
     if (connection !== null || gone === null) continue;
-    if (entry.isRequired)
-      return refused(
-        'ERR_MCP_SERVER',
-        `The MCP server ${name} is required, but not available: ${reasonText(gone)}.`,
-      );
+    const [server, why] = [`The MCP server ${name} is`, reasonText(gone)];
+    if (entry.isRequired) return refused('ERR_MCP_SERVER', `${server} required, but not available: ${why}.`);
     session.warn(
       'WARN_MCP_SERVER_MISSING',
-      `The MCP server ${name} is not available, and the run continues without it: ${reasonText(gone)}.`,
+      `${server} not available, and the run continues without it: ${why}.`,
     );
   }
   const there = hubs.filter(({ connection }) => connection !== null);
   const names = there.map(({ name, chosen }) => `${name} (${pluralize(chosen.length, 'tool')})`);
   if (there.length > 0) session.progress.note(`MCP servers: ${names.join(', ')}`);
   const offered = hubs.flatMap(({ chosen }) => chosen);
-  const lost = recorded?.filter((tool) => !offered.some(({ name }) => name === tool.name)) ?? [];
-  if (lost.length > 0) {
-    const list = lost.map(({ name }) => name);
-    const said = `Tools of MCP servers are no longer available, and calls to them will fail: ${listed(list, 10)}.`;
-    session.warn('WARN_MCP_TOOLS_GONE', said);
-  }
-  const asking = (server: string): AskServer => {
-    const hub = hubs.find(({ name }) => name === server);
-    return (tool, input, signal) => ask(hub, tool, input, signal);
-  };
+  const lost = (recorded ?? [])
+    .map(({ name }) => name)
+    .filter((one) => !offered.some(({ name }) => name === one));
+  if (lost.length > 0)
+    session.warn(
+      'WARN_MCP_TOOLS_GONE',
+      `Tools of MCP servers are no longer available, and calls to them will fail: ${listed(lost, 10)}.`,
+    );
+  const ask: AskServer = (tool, input, signal) =>
+    answered(
+      session,
+      hubs.find(({ name }) => name === tool.server),
+      { tool, input, signal },
+    );
   return {
     status: 'ok',
     // Those of a record keep their names and their order, whatever the servers offer by now.
     tools:
       recorded === null
-        ? offered.map((tool) => serverTool(tool, asking(tool.server), tool))
-        : recorded.map((tool) => serverTool(tool, asking(tool.server))),
-    recorded: [...(recorded ?? offered.map(({ name, server, tool }) => ({ name, server, tool })))],
+        ? offered.map((tool) => serverTool(tool, ask, tool))
+        : recorded.map((tool) => serverTool(tool, ask)),
+    recorded: recorded ?? offered.map(({ name, server, tool }) => ({ name, server, tool })),
     ready: {
-      servers: () => hubs.map(useOf),
+      servers: () => hubs.map((hub) => useOf(hub, places)),
       async restServers() {
         await Promise.all(hubs.map(({ connection, gone }) => gone === null && connection?.rest()));
       },
@@ -109,84 +107,76 @@ export async function openAll(
 async function openServer(
   session: Session,
   places: ServerPlaces,
-  { name, entry }: { name: string; entry: FilledEntry },
+  [name, entry]: readonly [name: string, entry: FilledEntry],
 ): Promise<Hub> {
-  let hasMissed = false;
-  const hub: Hub = {
-    name,
-    entry,
-    isContained: entry.by === 'stdio' && entry.isContained && places.sandbox.level !== 'none',
-    chosen: [],
-    ...{ connection: null, gone: null, unreached: null },
-    warnUnreached(why) {
-      if (hasMissed) return;
-      hasMissed = true;
-      session.warn(
-        'WARN_MCP_SERVER_GONE',
-        `The MCP server ${name} could not be reached for a call, and may be gone: ${reasonText(why)}.`,
-      );
-    },
-  };
+  let hub: Hub = { name, entry, chosen: [], connection: null, gone: null, unreached: null };
   const reached = await reachServer(session, places, {
-    name,
-    entry,
+    ...{ name, entry },
     onGone(why) {
       if (hub.connection === null || hub.gone !== null) return;
       hub.gone = why;
-      session.warn(
-        'WARN_MCP_SERVER_GONE',
-        `The MCP server ${name} is gone, and calls to its tools will fail: ${reasonText(why)}.`,
-      );
+      warnGone(session, `The MCP server ${name} is gone, and calls to its tools will fail`, why);
     },
   });
-  if (reached.status === 'failed') return Object.assign(hub, { gone: reached.message });
+  if (reached.status === 'failed') return { ...hub, gone: reached.message };
   const { connection, chosen, notes } = reached;
   places.own(() => connection.close());
   for (const note of notes)
     session.warn('WARN_MCP_TOOL_LEFT_OUT', `MCP server ${name}: ${reasonText(note)}.`);
-  return Object.assign(hub, { chosen, connection });
+  hub = { ...hub, chosen, connection };
+  return hub;
+}
+
+function warnGone(session: Session, what: string, why: string): void {
+  session.warn('WARN_MCP_SERVER_GONE', `${what}: ${reasonText(why)}.`);
 }
 
 /** Gives up servers, in their order, whose tools take more room than is left for descriptions. */
-async function keepWithinBounds(hubs: readonly Hub[]): Promise<void> {
-  let size = 0;
+async function withinBounds(hubs: readonly Hub[]): Promise<Hub[]> {
+  const kept: Hub[] = [];
+  let left = MAX_DEFINITIONS;
   for (const hub of hubs) {
     const own = definitionSize(hub.chosen);
-    if (size + own <= MAX_DEFINITIONS) {
-      size += own;
+    if (own <= left) {
+      left -= own;
+      kept.push(hub);
       continue;
     }
     await hub.connection?.close();
     const gone = `its tools take ${formatNumber(own)} characters to describe, and those of all servers together may take ${formatNumber(MAX_DEFINITIONS)}; name the tools that the run needs in its list tools`;
-    Object.assign(hub, { chosen: [], connection: null, gone });
+    kept.push({ ...hub, chosen: [], connection: null, gone });
   }
+  return kept;
 }
 
 /** The part of the result about a server. */
-function useOf({ name, entry, isContained, chosen, connection, gone, unreached }: Hub): ServerUse {
+function useOf(
+  { name, entry, chosen, connection, gone, unreached }: Hub,
+  { sandbox }: ServerPlaces,
+): ServerUse {
   const reason = gone ?? unreached;
   return {
-    name,
-    by: entry.by,
-    contained: isContained,
-    required: entry.isRequired,
+    ...{ name, by: entry.by, required: entry.isRequired, reason },
+    contained: entry.by === 'stdio' && entry.isContained && sandbox.level !== 'none',
     status: connection === null ? 'failed' : reason === null ? 'connected' : 'ended',
-    reason,
     version: connection?.version ?? null,
     tools: chosen.map((tool) => tool.name),
   };
 }
 
 /** Carries out one call of a tool of the server; `hub` is undefined if the run no longer has such a server. */
-async function ask(
+async function answered(
+  session: Session,
   hub: Hub | undefined,
-  { server, tool }: ServerTool,
-  input: Readonly<Record<string, unknown>>,
-  signal: AbortSignal,
+  {
+    tool: { server, tool },
+    input,
+    signal,
+  }: { tool: ServerTool } & Record<'input', Readonly<Record<string, unknown>>> & { signal: AbortSignal },
 ): Promise<ToolResult> {
   if (!hub?.connection || hub.gone !== null) return failedCall('server', goneText(server, hub?.gone));
   const end = await hub.connection.call(tool, input, { timeoutMs: hub.entry.callMs, signal });
-  if (end.status !== 'answered') return failedReply(hub, end);
+  if (end.status === 'failed') return failedReply(session, hub, end);
   hub.unreached = null;
   const { text, images } = shownAnswer(end.answer);
   const said = `${fromServer(server)}\n${text}`;
@@ -195,10 +185,11 @@ async function ask(
     : { status: 'ok', output: whole(said), images };
 }
 
-/** What the model gets for a call without an answer. Notes whether the server is still there. */
+/** What the model gets for a call without an answer. */
 function failedReply(
+  session: Session,
   hub: Hub,
-  { reason, message }: Extract<CallEnd<unknown>, { status: 'failed' }>,
+  { reason, message }: Extract<CallEnd, { status: 'failed' }>,
 ): ToolResult {
   const { name, gone } = hub;
   switch (reason) {
@@ -207,8 +198,9 @@ function failedReply(
     case 'interrupted':
       return failedCall(reason, 'The run was stopped during this call. How much it did is unknown.');
     case 'unreached':
+      if (hub.unreached === null)
+        warnGone(session, `The MCP server ${name} could not be reached for a call, and may be gone`, message);
       hub.unreached = message;
-      hub.warnUnreached(message);
       return failedCall(
         'server',
         `The server ${name} did not answer: ${reasonText(message)}. How much this call did is unknown.`,

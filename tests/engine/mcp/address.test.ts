@@ -233,20 +233,6 @@ test('a call without an answer is given up, and the next one is sent', async () 
   ]);
 });
 
-test('one that keeps requesting a new stream at once has to wait', async () => {
-  let listened = 0;
-  const { url } = await serve({
-    GET(_, response) {
-      listened += 1;
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).end('retry: 0\n\n');
-    },
-    'tools/call': () => undefined,
-  });
-  await calledRun({ servers: { there: { url, timeout_seconds: 0.3 } }, turns: ask });
-  expect(listened).toBeGreaterThan(0);
-  expect(listened).toBeLessThan(4);
-});
-
 test('one that never stops asking is cut off', async () => {
   const ping = 'data: {"jsonrpc":"2.0","id":1,"method":"ping"}\n\n';
   const { url } = await serve({
