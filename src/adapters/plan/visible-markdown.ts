@@ -5,8 +5,8 @@
  */
 
 import type { Hidden } from '../../domain/github/untrusted-text.ts';
-import type { HiddenRange } from './hidden-html.ts';
-import { hiddenInMarkdown } from './hidden-markdown.ts';
+
+import { type HiddenRange, hiddenInMarkdown } from './hidden-markdown.ts';
 
 /** `failed` says why, to follow the name of the text. */
 export type VisibleMarkdown =
