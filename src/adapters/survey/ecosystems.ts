@@ -1,19 +1,41 @@
-/** Every ecosystem that is recognised. If two are equally likely, the first one wins. */
+/** Every ecosystem that is recognised, most of them as data. If two are equally likely, the first one wins. */
 
-import { MANAGERS } from '../../domain/packages/managers.ts';
+import { MANAGERS, type ManagerName } from '../../domain/packages/managers.ts';
 import type { Folder } from './folder.ts';
 import { node } from './node.ts';
-import { at, type Ecosystem, group, textAt, unlessMade } from './project.ts';
+import { at, cacheOf, type Ecosystem, group, type Project, type Said, setupBy, textAt } from './project.ts';
 import { python } from './python.ts';
-import { type CommandRule, type EcosystemRow, ecosystemOf, saidBy } from './row.ts';
 import { plainVersion, type WorkflowInputs } from './workflow-inputs.ts';
+
+/** A command, and the files that name it: one of these is there, and shows the sign. */
+type CommandRule = readonly [
+  command: string,
+  files: string,
+  sign?: RegExp | ((folder: Folder, file: string) => boolean),
+];
+
+/** An ecosystem whose commands are always the same. */
+interface EcosystemRow extends Omit<Ecosystem, 'look'> {
+  readonly manager: string;
+  readonly lockfile?: string;
+  /** Where packages come from; those of `packages`, unless named. */
+  readonly hosts?: readonly string[];
+  readonly packages?: ManagerName;
+  /** Whether there is anything to download; absent where it is the tests that download. */
+  readonly downloads?: (folder: Folder) => boolean;
+  readonly test: readonly CommandRule[];
+  readonly lint?: readonly CommandRule[];
+  readonly build?: readonly CommandRule[];
+  /** What commands make in the checkout, other than packages. */
+  readonly makes?: string;
+  readonly decision?: string;
+  installs?(folder: Folder): WorkflowInputs | Promise<WorkflowInputs>;
+}
 
 const RUBY_FILES = 'Gemfile Gemfile.lock *.gemspec';
 const JVM_VERSION = /^(?:java=)?(?:[a-z]{1,20}-)?(\d+(?:\.\d+){0,3})\b/m;
 const GRADLE = '--no-daemon --console=plain';
 const CMAKE = 'cmake -B build && cmake --build build';
-const bundled = unlessMade(MANAGERS.bundler.makes, `{ ${MANAGERS.bundler.locked}; }`);
-const composed = unlessMade(MANAGERS.composer.makes, MANAGERS.composer.locked);
 
 const ROWS: readonly EcosystemRow[] = [
   {
@@ -23,7 +45,7 @@ const ROWS: readonly EcosystemRow[] = [
     manager: 'go',
     lockfile: 'go.sum',
     packages: 'go',
-    setup: [[MANAGERS.go.locked, 'go.sum', ({ names }) => !names.has('vendor')]],
+    downloads: ({ names }) => names.has('go.sum') && !names.has('vendor'),
     test: [['go test ./...', 'go.mod']],
     build: [['go build ./...', 'go.mod']],
     installs: ({ text }) => {
@@ -38,10 +60,8 @@ const ROWS: readonly EcosystemRow[] = [
     manager: 'cargo',
     lockfile: 'Cargo.lock',
     packages: 'cargo',
-    setup: [
-      [MANAGERS.cargo.locked, 'Cargo.lock', needsCrates],
-      [MANAGERS.cargo.unlocked, 'Cargo.toml', needsCrates],
-    ],
+    downloads: ({ text }) =>
+      /^\[(?:workspace|target|(?:dev-|build-)?dependencies)\b/m.test(text('Cargo.toml')),
     test: [
       ['cargo test --locked --workspace', 'Cargo.lock'],
       ['cargo test --workspace', 'Cargo.toml'],
@@ -103,7 +123,7 @@ const ROWS: readonly EcosystemRow[] = [
     manager: 'bundler',
     lockfile: 'Gemfile.lock',
     packages: 'bundler',
-    setup: [[bundled, RUBY_FILES]],
+    downloads: () => true,
     test: [
       ['bundle exec rspec', '.rspec'],
       ['bundle exec rspec', RUBY_FILES, /\brspec\b/],
@@ -117,8 +137,6 @@ const ROWS: readonly EcosystemRow[] = [
         ({ names, text }, file) => names.has('.rubocop.yml') && /\brubocop\b/.test(text(file)),
       ],
     ],
-    build: [],
-    makes: MANAGERS.bundler.makes,
     decision: runnersOwn('Ruby'),
   },
   {
@@ -128,7 +146,7 @@ const ROWS: readonly EcosystemRow[] = [
     manager: 'composer',
     lockfile: 'composer.lock',
     packages: 'composer',
-    setup: [[composed, 'composer.lock composer.json']],
+    downloads: () => true,
     test: [
       ['composer test', 'composer.json', ({ json }, file) => at(json(file), 'scripts', 'test') !== undefined],
       ['vendor/bin/pest', 'composer.json', /"pestphp\/pest"/],
@@ -142,8 +160,6 @@ const ROWS: readonly EcosystemRow[] = [
         ({ text }) => text('composer.json').includes('"phpstan/phpstan"'),
       ],
     ],
-    build: [],
-    makes: MANAGERS.composer.makes,
     decision: `Composer downloads packages from codeload.github.com: anyone with a repository there could receive data. Decide whether commands may reach it. ${runnersOwn('PHP')}`,
   },
   {
@@ -225,10 +241,6 @@ function runnersOwn(language: string): string {
   return `Workflows use the ${language} of the runner: for another version, name a container or a runner in the workflow.`;
 }
 
-function needsCrates({ text }: Folder): boolean {
-  return /^\[(?:workspace|target|(?:dev-|build-)?dependencies)\b/m.test(text('Cargo.toml'));
-}
-
 /** The toolchain that the project names, with its parts, as arguments of rustup. */
 async function toolchainOf(folder: Folder): Promise<string> {
   const file = folder.first('rust-toolchain', 'rust-toolchain.toml') ?? '';
@@ -250,5 +262,47 @@ function java(folder: Folder, file: string | null, release: RegExp): WorkflowInp
   return { 'java-version': version };
 }
 
+/** The first that holds. */
+function saidBy(folder: Folder, rules: readonly CommandRule[] = []): Said | null {
+  for (const [text, files, sign] of rules) {
+    const from = files
+      .split(' ')
+      .map((one) => folder.first(one))
+      .find((file) => {
+        if (file === null || sign === undefined) return file !== null;
+        return typeof sign === 'function' ? sign(folder, file) : sign.test(folder.text(file));
+      });
+    if (from) return { text, from };
+  }
+  return null;
+}
+
+/** What the files of a project say by the rules of its row. */
+async function projectBy(row: EcosystemRow, folder: Folder, file: string): Promise<Project> {
+  const { packages, downloads } = row;
+  const hosts = row.hosts ?? (packages === undefined ? [] : MANAGERS[packages].hosts);
+  const lockfile = row.lockfile === undefined ? null : folder.first(row.lockfile);
+  const test = saidBy(folder, row.test);
+  const isLoaded = downloads?.(folder) ?? true;
+  const hasSetup = isLoaded && downloads !== undefined && packages !== undefined;
+  return {
+    manager: { text: row.manager, from: file },
+    lockfile,
+    setup: hasSetup ? [setupBy(packages, lockfile, file)] : [],
+    test,
+    lint: saidBy(folder, row.lint),
+    build: saidBy(folder, row.build),
+    domains: isLoaded ? hosts : [],
+    cache: isLoaded && packages ? cacheOf(folder, packages, hasSetup ? undefined : test?.text) : null,
+    installs: (await row.installs?.(folder)) ?? {},
+    makes: row.makes ?? (hasSetup ? MANAGERS[packages].makes : null),
+    decisions: row.decision === undefined ? [] : [row.decision],
+  };
+}
+
 /** A makefile comes last, as the fallback. */
-export const ECOSYSTEMS: readonly Ecosystem[] = [node, python, ...ROWS.map(ecosystemOf)];
+export const ECOSYSTEMS: readonly Ecosystem[] = [
+  node,
+  python,
+  ...ROWS.map((row): Ecosystem => ({ ...row, look: (folder, file) => projectBy(row, folder, file) })),
+];

@@ -2,16 +2,7 @@
 
 import { MANAGERS, type ManagerName } from '../../domain/packages/managers.ts';
 import type { Folder } from './folder.ts';
-import {
-  cacheOf,
-  type Ecosystem,
-  group,
-  keysAt,
-  type ProjectCache,
-  type Said,
-  textAt,
-  unlessMade,
-} from './project.ts';
+import { cacheOf, type Ecosystem, group, keysAt, type Said, setupBy, textAt } from './project.ts';
 import { plainRange, plainVersion, type WorkflowInputs } from './workflow-inputs.ts';
 
 type Manager = Extract<ManagerName, 'npm' | 'pnpm' | 'yarn' | 'bun'>;
@@ -55,7 +46,8 @@ export const node: Ecosystem = {
       lint: isInTests || /--(?:fix|write)\b/.test(written('lint')) ? null : script('lint'),
       build: script('build'),
       domains: hasPackages ? MANAGERS[name].hosts : [],
-      cache: hasPackages ? cacheIn(name, berry, folder) : null,
+      // What Yarn makes today depends on its settings.
+      cache: hasPackages ? cacheOf(folder, name, berry ? 'yarn install --immutable' : undefined) : null,
       installs: installsOf(name, manifest, berry !== null, folder),
       makes: hasPackages ? (berry?.keeps ?? MANAGERS[name].makes) : null,
       decisions: [
@@ -94,17 +86,12 @@ function berryOf(manifest: unknown, folder: Folder): Berry | null {
 }
 
 function setupOf(manager: Manager, lockfile: string | null, berry: Berry | null): Said {
-  const { locked, unlocked, makes } = MANAGERS[berry === null ? manager : 'berry'];
-  const command = lockfile === null ? unlocked : locked;
+  const from = 'package.json';
+  if (manager === 'pnpm') return setupBy(manager, lockfile, from);
   // The others leave no folder when they fail.
-  const text =
-    manager === 'pnpm' ? unlessMade(makes, command) : `test ${berry?.made ?? `-d ${makes}`} || ${command}`;
-  return { text, from: lockfile ?? 'package.json' };
-}
-
-/** Packages of a workspace of pnpm have folders of their own, and what Yarn makes today depends on its settings. */
-function cacheIn(manager: Manager, berry: Berry | null, folder: Folder): ProjectCache | null {
-  return cacheOf(folder, manager, berry === null ? undefined : 'yarn install --immutable');
+  const { locked, unlocked, makes } = MANAGERS[berry === null ? manager : 'berry'];
+  const text = `test ${berry?.made ?? `-d ${makes}`} || ${lockfile === null ? unlocked : locked}`;
+  return { text, from: lockfile ?? from };
 }
 
 function installsOf(manager: Manager, manifest: unknown, isBerry: boolean, folder: Folder): WorkflowInputs {

@@ -62,6 +62,14 @@ export function unlessMade(folder: string, command: string): string {
   return `test -d ${folder} || ${command} || { code=$?; rm -rf ${folder}; (exit $code); }`;
 }
 
+/** Installs what the lock file says, or, without one, makes none. */
+export function setupBy(manager: ManagerName, lockfile: string | null, file: string): Said {
+  const { locked, unlocked, makes } = MANAGERS[manager];
+  const line = lockfile === null ? unlocked : locked;
+  const text = makes === null ? line : unlessMade(makes, line.includes(' && ') ? `{ ${line}; }` : line);
+  return { text, from: lockfile ?? file };
+}
+
 /** That of `manager`, where `--cache auto` would take it, too; null for one that has no cache, or none by the files here. */
 export function cacheOf(folder: Folder, manager: ManagerName, filledBy?: string): ProjectCache | null {
   const cached = managersOf([...folder.names]).find((one) => one === manager);
