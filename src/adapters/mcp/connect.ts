@@ -1,7 +1,10 @@
 /** A connection to an MCP server: its tools at the start, and calls to them. Loaded only if servers are configured. */
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import {
+  StreamableHTTPClientTransport,
+  StreamableHTTPError,
+} from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ErrorCode, ListToolsResultSchema, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -10,19 +13,19 @@ import type { OfferedTool } from '../../domain/mcp/chosen-tools.ts';
 import { asSeen, CallAnswer } from '../../domain/mcp/result-text.ts';
 import { shortened } from '../../domain/text/shorten.ts';
 import { timeoutSignal } from '../../files/time-limit.ts';
-import {
-  addressTransport,
-  programTransport,
-  type RunProgram,
-  type ServerAddress,
-  type ServerTransport,
-} from './transports.ts';
+import { type ProgramTransport, programTransport, type RunProgram } from './program.ts';
 
 /** How to connect. Times are in milliseconds. */
 export interface ConnectOptions {
   readonly way:
     | { readonly by: 'stdio'; readonly run: RunProgram }
-    | ({ readonly by: 'http' } & ServerAddress);
+    | {
+        readonly by: 'http';
+        readonly url: string;
+        readonly headers: Readonly<Record<string, string>>;
+        /** Knows the machine's proxy. */
+        readonly fetch: typeof fetch;
+      };
   /** Of patchsmith. */
   readonly version: string;
   /** For the connection and the list of tools together. */
@@ -49,7 +52,7 @@ const GOODBYE_MS = 1_000;
 /** A client and its transport. */
 interface ServerSession {
   readonly client: Client;
-  readonly transport: ServerTransport;
+  readonly transport: ProgramTransport | StreamableHTTPClientTransport;
   /** Aborted when the session is no longer wanted. */
   readonly stop: AbortController;
 }
@@ -114,7 +117,7 @@ export class ServerConnection {
       const session = await inTime(this.open(), signal);
       const answer = await ask(session).catch(async (error: unknown) => {
         // This is how the protocol says that a session is over. The call has not been carried out.
-        if (!isStatus(error, 404) || session.transport.sessionId === undefined) throw error;
+        if (!isStatus(error, 404) || !session.transport.sessionId) throw error;
         if (this.#session === session) this.#session = null;
         session.stop.abort();
         await session.client.close();
@@ -154,7 +157,15 @@ export class ServerConnection {
     const { way, version } = this.#options;
     const session = {
       client: new Client({ name: 'patchsmith', version }, { capabilities: {} }),
-      transport: way.by === 'stdio' ? programTransport(way.run) : addressTransport(way),
+      transport:
+        way.by === 'stdio'
+          ? programTransport(way.run)
+          : new StreamableHTTPClientTransport(new URL(way.url), {
+              requestInit: { headers: { ...way.headers } },
+              // Headers go nowhere else.
+              redirectPolicy: 'same-origin',
+              fetch: way.fetch,
+            }),
       stop: new AbortController(),
     };
     return { ...session, opened: this.#opened(session) };
@@ -175,14 +186,14 @@ export class ServerConnection {
       }
       signal.throwIfAborted();
     } catch (error) {
-      const why = late.aborted ? `it was not ready within ${connectMs / 1_000} s` : transport.whyGone();
+      const why = late.aborted ? `it was not ready within ${connectMs / 1_000} s` : whyGone(transport);
       await closeSession({ client, transport });
       if (way.by === 'stdio' && !isFirst && !ofRun.aborted && !stop.signal.aborted)
         onGone(`it could not be started again: ${why ?? messageOf(error)}`);
       throw why === null ? error : new Error(why);
     }
     client.onclose = () => {
-      if (!stop.signal.aborted) onGone(transport.whyGone() ?? 'the connection has ended');
+      if (!stop.signal.aborted) onGone(whyGone(transport) ?? 'the connection has ended');
     };
   }
 }
@@ -217,8 +228,12 @@ function isStatus(error: unknown, ...statuses: readonly number[]): boolean {
   return error instanceof StreamableHTTPError && statuses.includes(error.code ?? 0);
 }
 
+function whyGone(transport: ServerSession['transport']): string | null {
+  return 'whyGone' in transport ? transport.whyGone() : null;
+}
+
 async function closeSession({ client, transport }: Omit<ServerSession, 'stop'>): Promise<void> {
-  if ('terminateSession' in transport && typeof transport.terminateSession === 'function')
+  if ('terminateSession' in transport)
     await inTime(transport.terminateSession(), timeoutSignal(GOODBYE_MS)).catch(() => undefined);
   await client.close().catch(() => undefined);
   await transport.close().catch(() => undefined);

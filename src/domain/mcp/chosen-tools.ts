@@ -2,6 +2,7 @@
 
 import { isNestedWithin } from '../text/json.ts';
 import { shortened } from '../text/shorten.ts';
+import { formatNumber } from '../text/words.ts';
 import { asSeen } from './result-text.ts';
 import type { ServerEntry } from './server-spec.ts';
 import type { ServerTool } from './server-tool.ts';
@@ -28,8 +29,8 @@ export interface ChoiceRules {
   readonly isSchema: (schema: Readonly<Record<string, unknown>>) => boolean;
 }
 
-/** Most characters that the tools of all servers together may take to describe: every request of a run begins with them. */
-export const MAX_DEFINITIONS = 200_000;
+/** Most characters that the tools of a server may take to describe: every request of a run begins with them. */
+const MAX_DEFINITIONS = 200_000;
 /** Most characters of a tool's description. */
 const MAX_DESCRIPTION = 2_000;
 /** Most characters of the JSON of a tool's input schema, and most levels of lists and objects in it. */
@@ -71,16 +72,13 @@ export function chosenTools(
   for (const name of [...(allow ?? []), ...deny])
     if (!offered.some((tool) => tool.name === name))
       notes.push(`it has no tool ${JSON.stringify(name)}, which its list names`);
+  const size = JSON.stringify(tools).length;
+  if (size > MAX_DEFINITIONS)
+    return {
+      status: 'failed',
+      message: `its tools take ${formatNumber(size)} characters to describe, and may take ${formatNumber(MAX_DEFINITIONS)}; name the tools that the run needs in its list tools`,
+    };
   return { status: 'ok', tools: tools.sort((a, b) => (a.name < b.name ? -1 : 1)), notes };
-}
-
-/** Characters that the tools take in a request, about. */
-export function definitionSize(tools: readonly ChosenTool[]): number {
-  return tools.reduce(
-    (sum, { name, description, inputSchema }) =>
-      sum + name.length + description.length + JSON.stringify(inputSchema).length,
-    0,
-  );
 }
 
 /** Why a model's API would refuse the tool, and with it the whole request; null if it would not. */

@@ -70,24 +70,17 @@ const Entry = Written.transform((entry, context) => {
 /** A server that is started, in the sandbox where `isContained`, or one that is reached by HTTP. */
 export type ServerEntry = z.output<typeof Entry>;
 
-function whyNeither({
-  command,
-  args,
-  env,
-  sandbox,
-  url,
-  headers,
-  type,
-}: z.output<typeof Written>): string | null {
+function whyNeither(entry: z.output<typeof Written>): string | null {
+  const { command, url, type, args, env, headers } = entry;
   if ((command === undefined) === (url === undefined)) return 'expected either a command or a url';
-  if (command !== undefined) {
+  if (url === undefined) {
     if (type !== undefined && type !== 'stdio') return `a command is of type stdio, not ${type}`;
     return Object.keys(headers).length > 0 ? 'headers require a url' : null;
   }
   if (type === 'stdio') return 'a url is of type http, not stdio';
-  if (args.length > 0 || Object.keys(env).length > 0 || !sandbox)
+  if (args.length > 0 || Object.keys(env).length > 0 || !entry.sandbox)
     return 'args, env and sandbox require a command';
-  return whyNoAddress(url ?? '');
+  return whyNoAddress(url);
 }
 
 /** Secrets in an address would appear in messages. */
@@ -140,8 +133,9 @@ export function filledIn(
   for (const [name, entry] of Object.entries(servers)) {
     if (entry.isDisabled) continue;
     const secrets: string[] = [];
-    const fill = (kind: 'env' | 'headers', key: string, text: string): string => {
-      const refuse = (why: string) => problems.push(`${name}.${kind}.${key}: ${why}`);
+    const isHeader = entry.by === 'http';
+    const values = Object.entries(isHeader ? entry.headers : entry.env).map(([key, text]) => {
+      const refuse = (why: string) => problems.push(`${name}.${isHeader ? 'headers' : 'env'}.${key}: ${why}`);
       const value = text.replace(VARIABLE, (_, variable: string) => {
         const given = env[variable] ?? '';
         if (given === '') refuse(`the variable ${variable} is not set`);
@@ -154,17 +148,13 @@ export function filledIn(
         return given;
       });
       if (text.replace(VARIABLE, '').includes('${')) refuse(`expected \${NAME}, the name of a variable`);
-      if (kind === 'headers' && /[\r\n]/.test(value)) refuse('a header has no line breaks');
-      if (kind === 'headers') secrets.push(value.replace(/^(?:Bearer|Basic|Token)\s+/i, ''));
-      if (kind === 'headers' || isSecretName(key)) secrets.push(value);
-      return value;
-    };
-    const each = (kind: 'env' | 'headers', values: Readonly<Record<string, string>>) =>
-      Object.fromEntries(Object.entries(values).map(([key, text]) => [key, fill(kind, key, text)]));
-    filled[name] =
-      entry.by === 'stdio'
-        ? { ...entry, env: each('env', entry.env), secrets }
-        : { ...entry, headers: each('headers', entry.headers), secrets };
+      if (isHeader && /[\r\n]/.test(value)) refuse('a header has no line breaks');
+      if (isHeader) secrets.push(value.replace(/^(?:Bearer|Basic|Token)\s+/i, ''));
+      if (isHeader || isSecretName(key)) secrets.push(value);
+      return [key, value];
+    });
+    const given = Object.fromEntries(values);
+    filled[name] = { ...entry, ...(isHeader ? { headers: given } : { env: given }), secrets };
   }
   return problems.length > 0
     ? { status: 'failed', problems }

@@ -2,14 +2,14 @@
 
 import type { CallEnd, ServerConnection } from '../../adapters/mcp/connect.ts';
 import { whole } from '../../domain/conversation/excerpt.ts';
-import { type ChosenTool, definitionSize, MAX_DEFINITIONS } from '../../domain/mcp/chosen-tools.ts';
+import type { ChosenTool } from '../../domain/mcp/chosen-tools.ts';
 import { shownAnswer } from '../../domain/mcp/result-text.ts';
 import type { FilledEntry } from '../../domain/mcp/server-spec.ts';
 import type { ServerTool, ServerUse } from '../../domain/mcp/server-tool.ts';
 import { refused, type Stopped, stopped } from '../../domain/run/outcome.ts';
 import { withoutTail } from '../../domain/text/shorten.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
-import { formatNumber, listed, pluralize } from '../../domain/text/words.ts';
+import { listed, pluralize } from '../../domain/text/words.ts';
 import type { Tool, ToolResult } from '../../ports.ts';
 import { failedCall } from '../../tools/result.ts';
 import { type AskServer, serverTool } from '../../tools/server-tool.ts';
@@ -57,8 +57,7 @@ export async function openAll(
     const refusal = whyNotStarted(session, places, entry);
     if (refusal !== null) return refused('ERR_MCP_SERVER', refusal);
   }
-  const reached = await Promise.all(entries.map((entry) => openServer(session, places, entry)));
-  const hubs = await withinBounds(reached);
+  const hubs = await Promise.all(entries.map((entry) => openServer(session, places, entry)));
   if (session.interrupt.aborted) return stopped(interruptedOutcome(session));
   for (const { name, entry, connection, gone } of hubs) {
     if (connection !== null || gone === null) continue;
@@ -81,12 +80,8 @@ export async function openAll(
       'WARN_MCP_TOOLS_GONE',
       `Tools of MCP servers are no longer available, and calls to them will fail: ${listed(lost, 10)}.`,
     );
-  const ask: AskServer = (tool, input, signal) =>
-    answered(
-      session,
-      hubs.find(({ name }) => name === tool.server),
-      { tool, input, signal },
-    );
+  const hubOf = (server: string) => hubs.find(({ name }) => name === server);
+  const ask: AskServer = (...call) => answered(session, hubOf(call[0].server), ...call);
   return {
     status: 'ok',
     // Those of a record keep their names and their order, whatever the servers offer by now.
@@ -109,7 +104,7 @@ async function openServer(
   places: ServerPlaces,
   [name, entry]: readonly [name: string, entry: FilledEntry],
 ): Promise<Hub> {
-  let hub: Hub = { name, entry, chosen: [], connection: null, gone: null, unreached: null };
+  const hub: Hub = { name, entry, chosen: [], connection: null, gone: null, unreached: null };
   const reached = await reachServer(session, places, {
     ...{ name, entry },
     onGone(why) {
@@ -118,35 +113,16 @@ async function openServer(
       warnGone(session, `The MCP server ${name} is gone, and calls to its tools will fail`, why);
     },
   });
-  if (reached.status === 'failed') return { ...hub, gone: reached.message };
+  if (reached.status === 'failed') return Object.assign(hub, { gone: reached.message });
   const { connection, chosen, notes } = reached;
   places.own(() => connection.close());
   for (const note of notes)
     session.warn('WARN_MCP_TOOL_LEFT_OUT', `MCP server ${name}: ${reasonText(note)}.`);
-  hub = { ...hub, chosen, connection };
-  return hub;
+  return Object.assign(hub, { chosen, connection });
 }
 
 function warnGone(session: Session, what: string, why: string): void {
   session.warn('WARN_MCP_SERVER_GONE', `${what}: ${reasonText(why)}.`);
-}
-
-/** Gives up servers, in their order, whose tools take more room than is left for descriptions. */
-async function withinBounds(hubs: readonly Hub[]): Promise<Hub[]> {
-  const kept: Hub[] = [];
-  let left = MAX_DEFINITIONS;
-  for (const hub of hubs) {
-    const own = definitionSize(hub.chosen);
-    if (own <= left) {
-      left -= own;
-      kept.push(hub);
-      continue;
-    }
-    await hub.connection?.close();
-    const gone = `its tools take ${formatNumber(own)} characters to describe, and those of all servers together may take ${formatNumber(MAX_DEFINITIONS)}; name the tools that the run needs in its list tools`;
-    kept.push({ ...hub, chosen: [], connection: null, gone });
-  }
-  return kept;
 }
 
 /** The part of the result about a server. */
@@ -168,11 +144,7 @@ function useOf(
 async function answered(
   session: Session,
   hub: Hub | undefined,
-  {
-    tool: { server, tool },
-    input,
-    signal,
-  }: { tool: ServerTool } & Record<'input', Readonly<Record<string, unknown>>> & { signal: AbortSignal },
+  ...[{ server, tool }, input, signal]: Parameters<AskServer>
 ): Promise<ToolResult> {
   if (!hub?.connection || hub.gone !== null) return failedCall('server', goneText(server, hub?.gone));
   const end = await hub.connection.call(tool, input, { timeoutMs: hub.entry.callMs, signal });
