@@ -151,7 +151,7 @@ describe('every row of the outcome table, through the action', () => {
     expect(finished.summary + finished.stderr).not.toContain(token);
   });
 
-  test('9 verify_failed', async () => {
+  testAtNight('9 verify_failed', async () => {
     const verify = 'echo a.txt:1: it is red; exit 3';
     const finished = await run([edit, done], { verify, 'fix-rounds': '0' });
     expectOutcome(finished, 'verify_failed', 9);
@@ -178,7 +178,7 @@ describe('every row of the outcome table, through the action', () => {
     expect(readFileSync(finished.outputs['patch-file'] ?? '', 'utf8')).toContain('+new');
   });
 
-  test('124 deadline', async () => {
+  testAtNight('124 deadline', async () => {
     const slow = { calls: [call('run_command', { command: 'sleep 30' })] };
     expectOutcome(await run([slow, done], { deadline: '2s' }), 'deadline', 124);
   });

@@ -214,7 +214,7 @@ test('what a model planted in its pull request runs nowhere but in the sandbox w
       ),
     },
   ]);
-  for (const name of sampled(['npm', 'pnpm', 'yarn', 'rust'], (one) => (one === 'rust' ? one : 'of Node')))
+  for (const name of sampled(['npm', 'pnpm', 'yarn', 'rust'], () => 'project'))
     await commented(2, await written(PROJECTS[name] ?? {}, 'issues'));
   expect(shop.github.invalid).toEqual([]);
   await shop.close();

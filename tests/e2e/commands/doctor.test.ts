@@ -147,7 +147,7 @@ testAtNight('where the kernel takes no system call filter, it contains without o
   ]);
 });
 
-test('a read-only work tree is reported as such', async () => {
+testAtNight('a read-only work tree is reported as such', async () => {
   const { root } = await makeRepository({ 'a.txt': 'a\n' });
   const script = `mount --bind "${root}" "${root}" && mount -o remount,bind,ro "${root}" && exec "$@"`;
   const wrap = ['unshare', '--map-root-user', '--mount', 'bash', '-c', script, 'bash'];

@@ -8,10 +8,12 @@ import { makeRepository, removeFolders, temporaryFolder } from '../../support/fi
 import { done, edit } from '../../support/jobs/publishing-job.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
 import { KEY } from '../../support/runs/scripted-run.ts';
+import { IS_FULL } from '../../support/setup/sample.ts';
 import {
   inlineCode,
   PAGES,
   type SettingRow,
+  type Shown,
   settingRows,
   shownCommands,
 } from '../../support/text/documented.ts';
@@ -88,12 +90,15 @@ describe('of the commands that are shown,', () => {
     /\[ERR_(?:NO_KEY|NO_RELEASE|NO_TOKEN|NO_REPOSITORY_NAME|NOT_RESUMABLE|PROVIDER_\w+|LIMIT_\w+|GITHUB_\w+)\]|blocked \(exit 5\)|deadline \(exit 124\)/;
 
   /** The name of a command in a sentence is no command line. The demo has tests of its own. */
-  function typed(args: readonly string[]): string[] {
+  function typed({ at, args }: Pick<Shown, 'at' | 'args'>): string[] {
     const [command = ''] = args;
     const isName = args.length === 1 && ['resume', 'run', 'check', 'completion'].includes(command);
     if (isName || command === 'demo') return ['help', command];
     const words = args.filter((word, at) => word !== '…' || at > 1);
-    return words.map((word) => STAND_INS[word] ?? word).map((word) => (word === 'RUN' ? runDir : word));
+    const line = words.map((word) => STAND_INS[word] ?? word).map((word) => (word === 'RUN' ? runDir : word));
+    // By day, only those of README are carried out; of the others the settings are resolved.
+    const isResolved = command === 'run' && !IS_FULL && !at.startsWith('README');
+    return isResolved ? [...line, '--print-config'] : line;
   }
 
   /** What is around a line: no wait for vendors that are not here, and the variables that it names. */
@@ -109,7 +114,7 @@ describe('of the commands that are shown,', () => {
     const wrong: unknown[] = [];
     for (const { at, env, args } of shown) {
       const cwd = args[0] === 'init' ? (await makeRepository(FILES)).root : root;
-      const [exitCode, printed] = await given(typed(args), { ...around(args), ...env }, cwd);
+      const [exitCode, printed] = await given(typed({ at, args }), { ...around(args), ...env }, cwd);
       if (mistakesIn(printed).length > 0 || (exitCode !== 0 && !LACKS.test(printed)))
         wrong.push([at, exitCode, printed.trim().split('\n').slice(-3)]);
     }

@@ -20,6 +20,8 @@ import { treeOf } from '../../support/files/tree.ts';
 import { CLI, runCli } from '../../support/runs/cli.ts';
 import { cutRun } from '../../support/runs/recorded-run.ts';
 import { call, type FinishedRun, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
+import { sampled } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
 
 afterAll(removeFolders);
@@ -87,21 +89,24 @@ describe('small ignored files', () => {
     expect((await undo(repository, runDir)).lastLine).toContain('Nothing to restore.');
   });
 
-  test('are restored where the checkout is now, and larger ones there are named if they changed', async () => {
-    const repository = await withIgnored();
-    repository.write('local/large', Buffer.alloc(1_300_000, 1));
-    repository.write('local/kept-large', Buffer.alloc(1_300_000, 1));
-    const before = treeOf(repository.root);
-    const { runDir } = await runOf(repository, 'git clean -fdxq -e local; echo mine > local/large');
-    const root = `${repository.root}-moved`;
-    renameSync(repository.root, root);
-    const end = await undo({ ...repository, root }, runDir, '--repo', '.');
-    expect([end.exitCode, end.lastLine], end.stderr).toEqual([
-      1,
-      expect.stringMatching(/Not restored: local\/large\.$/),
-    ]);
-    expect({ ...treeOf(root), 'local/large': before['local/large'] }).toEqual(before);
-  });
+  testAtNight(
+    'are restored where the checkout is now, and larger ones there are named if they changed',
+    async () => {
+      const repository = await withIgnored();
+      repository.write('local/large', Buffer.alloc(1_300_000, 1));
+      repository.write('local/kept-large', Buffer.alloc(1_300_000, 1));
+      const before = treeOf(repository.root);
+      const { runDir } = await runOf(repository, 'git clean -fdxq -e local; echo mine > local/large');
+      const root = `${repository.root}-moved`;
+      renameSync(repository.root, root);
+      const end = await undo({ ...repository, root }, runDir, '--repo', '.');
+      expect([end.exitCode, end.lastLine], end.stderr).toEqual([
+        1,
+        expect.stringMatching(/Not restored: local\/large\.$/),
+      ]);
+      expect({ ...treeOf(root), 'local/large': before['local/large'] }).toEqual(before);
+    },
+  );
 
   test('that a run leaves alone are not kept, and stay deleted if a person deletes them', async () => {
     const repository = await withIgnored();
@@ -112,19 +117,22 @@ describe('small ignored files', () => {
     expect(existsSync(join(repository.root, '.env'))).toBe(false);
   });
 
-  test('that a run renames are restored; the new name goes if its contents are kept, and otherwise stays', async () => {
-    const repository = await withIgnored();
-    const large = Buffer.alloc(2 * 1024 * 1024, 'large ');
-    repository.write('data.db', large);
-    const before = treeOf(repository.root);
-    const { runDir } = await runOf(repository, 'mv .env env.txt; mv data.db data.bin; echo x > a.txt');
-    const refused = await undo(repository, runDir);
-    expect(refused.lastLine).toMatch(/^patchsmith: usage_error .* data\.bin: it is older than the run/);
-    await undo(repository, runDir, '--force');
-    const { 'data.db': _, ...others } = before;
-    const { 'data.bin': moved, ...now } = treeOf(repository.root);
-    expect([now, moved?.length]).toEqual([others, before['data.db']?.length]);
-  });
+  testAtNight(
+    'that a run renames are restored; the new name goes if its contents are kept, and otherwise stays',
+    async () => {
+      const repository = await withIgnored();
+      const large = Buffer.alloc(2 * 1024 * 1024, 'large ');
+      repository.write('data.db', large);
+      const before = treeOf(repository.root);
+      const { runDir } = await runOf(repository, 'mv .env env.txt; mv data.db data.bin; echo x > a.txt');
+      const refused = await undo(repository, runDir);
+      expect(refused.lastLine).toMatch(/^patchsmith: usage_error .* data\.bin: it is older than the run/);
+      await undo(repository, runDir, '--force');
+      const { 'data.db': _, ...others } = before;
+      const { 'data.bin': moved, ...now } = treeOf(repository.root);
+      expect([now, moved?.length]).toEqual([others, before['data.db']?.length]);
+    },
+  );
 
   test('that are too large to be kept are named if they have changed, also after a kill', async () => {
     const repository = await withIgnored();
@@ -184,7 +192,7 @@ describe('small ignored files', () => {
     expect(treeOf(repository.root)).toEqual({ ...before, 'local/mine.txt': '644 mine\n' });
   });
 
-  test('that only a resumed part of a run changes are restored, and larger ones named', async () => {
+  testAtNight('that only a resumed part of a run changes are restored, and larger ones named', async () => {
     const repository = await withIgnored();
     const { root } = repository;
     repository.write('data.db', LARGE);
@@ -203,35 +211,40 @@ describe('small ignored files', () => {
   });
 
   const clone = (root: string) => execFileSync('git', ['clone', '--quiet', root, `${root}-moved`]);
-  test.each([
+  const elsewhere = [
     ['in its checkout, which has moved', (root: string) => renameSync(root, `${root}-moved`), '-moved'],
     ['in another checkout, for the first one', clone, ''],
-  ])('are restored after a run that was killed and went on %s', async (_, prepare, end) => {
-    const repository = await withIgnored();
-    const before = treeOf(repository.root);
-    const moved = `${repository.root}-moved`;
-    const runDir = await withServer(['rm -r .env local; sleep 60'], async (dir, env) => {
-      const args = [CLI, 'run', '-m', 'Do it', '--run-dir', dir];
-      const own = { env: { PATH: process.env.PATH, ...env }, extendEnv: false };
-      const run = execa(process.execPath, args, {
-        cwd: repository.root,
-        ...own,
-        reject: false,
-        stdin: 'ignore',
-      });
-      await until('the files are gone', () => !existsSync(join(repository.root, 'local')));
-      run.kill('SIGKILL');
-      await run;
-      prepare(repository.root);
-      await runCli(['resume', dir, '--repo', moved], { cwd: moved, env });
-      return dir;
-    });
-    const root = `${repository.root}${end}`;
-    const undone = await runCli(['undo', runDir, '--repo', root], { cwd: root });
-    expect([undone.exitCode, treeOf(root)], undone.stderr).toEqual([0, before]);
-  });
+  ] as const;
 
-  test('that a person changed before a killed run was resumed are left, and named', async () => {
+  test.each(sampled(elsewhere, () => 'checkout', 1))(
+    'are restored after a run that was killed and went on %s',
+    async (_, prepare, end) => {
+      const repository = await withIgnored();
+      const before = treeOf(repository.root);
+      const moved = `${repository.root}-moved`;
+      const runDir = await withServer(['rm -r .env local; sleep 60'], async (dir, env) => {
+        const args = [CLI, 'run', '-m', 'Do it', '--run-dir', dir];
+        const own = { env: { PATH: process.env.PATH, ...env }, extendEnv: false };
+        const run = execa(process.execPath, args, {
+          cwd: repository.root,
+          ...own,
+          reject: false,
+          stdin: 'ignore',
+        });
+        await until('the files are gone', () => !existsSync(join(repository.root, 'local')));
+        run.kill('SIGKILL');
+        await run;
+        prepare(repository.root);
+        await runCli(['resume', dir, '--repo', moved], { cwd: moved, env });
+        return dir;
+      });
+      const root = `${repository.root}${end}`;
+      const undone = await runCli(['undo', runDir, '--repo', root], { cwd: root });
+      expect([undone.exitCode, treeOf(root)], undone.stderr).toEqual([0, before]);
+    },
+  );
+
+  testAtNight('that a person changed before a killed run was resumed are left, and named', async () => {
     const files = { '.gitignore': '.env\n', 'a.txt': 'a\n' };
     const turns = [command('echo x > a.txt'), { text: 'Done.' }];
     const prepare = (root: string) => writeFileSync(join(root, '.env'), SECRET);
@@ -251,31 +264,40 @@ describe('small ignored files', () => {
 const LARGE = Buffer.alloc(2 * 1024 * 1024, 'large ');
 
 describe('what is lost', () => {
-  test.each([
+  const copies = [
     ['a copy', 'cp data.db other.bin; rm data.db'],
     ['an archive', 'gzip data.db; mv data.db.gz data.db.gzip'],
     ['a copy over a limit', 'cp data.db other.bin; rm data.db', '--max-changed-file-size', '1m'],
-  ])('%s of a large ignored file that is gone stays, also with --force', async (_, text, ...args) => {
-    const repository = await withIgnored();
-    repository.write('data.db', LARGE);
-    const turns = [command(`${text}; echo x > a.txt`), { text: 'Done.' }];
-    const { runDir, result } = await scriptedRun({ repository, turns, args: ['--sandbox', 'off', ...args] });
-    expect(result.ignoredFiles).toEqual(['data.db']);
-    const left = treeOf(repository.root);
-    const refused = await undo(repository, runDir);
-    expect([refused.exitCode, refused.lastLine]).toEqual([
-      2,
-      expect.stringContaining(
-        'it may be a copy of "data.db", which was there when the run began and is gone',
-      ),
-    ]);
-    const forced = await undo(repository, runDir, '--force');
-    expect([forced.exitCode, forced.lastLine]).toEqual([
-      1,
-      expect.stringMatching(/1 file restored .* 1 path left as listed above\. Not restored: data\.db\.$/),
-    ]);
-    expect(treeOf(repository.root)).toEqual({ ...left, 'a.txt': '644 a\n' });
-  });
+  ];
+
+  test.each(sampled(copies, () => 'copy'))(
+    '%s of a large ignored file that is gone stays, also with --force',
+    async (_, text, ...args) => {
+      const repository = await withIgnored();
+      repository.write('data.db', LARGE);
+      const turns = [command(`${text}; echo x > a.txt`), { text: 'Done.' }];
+      const { runDir, result } = await scriptedRun({
+        repository,
+        turns,
+        args: ['--sandbox', 'off', ...args],
+      });
+      expect(result.ignoredFiles).toEqual(['data.db']);
+      const left = treeOf(repository.root);
+      const refused = await undo(repository, runDir);
+      expect([refused.exitCode, refused.lastLine]).toEqual([
+        2,
+        expect.stringContaining(
+          'it may be a copy of "data.db", which was there when the run began and is gone',
+        ),
+      ]);
+      const forced = await undo(repository, runDir, '--force');
+      expect([forced.exitCode, forced.lastLine]).toEqual([
+        1,
+        expect.stringMatching(/1 file restored .* 1 path left as listed above\. Not restored: data\.db\.$/),
+      ]);
+      expect(treeOf(repository.root)).toEqual({ ...left, 'a.txt': '644 a\n' });
+    },
+  );
 
   test('is named where no file was kept: in folders that are filled by programs, or have very many files', async () => {
     const repository = await withIgnored();
@@ -294,43 +316,51 @@ describe('what is lost', () => {
     expect(readFileSync(join(repository.root, 'last/one'), 'utf8')).toBe('one\n');
   });
 
-  test('does not keep other files from being restored: a folder with new files in the place of one', async () => {
-    const repository = await withIgnored();
-    const { runDir } = await runOf(
-      repository,
-      'rm .env local/deep/config.ini; mkdir .env; echo > .env/mine; ln -s ../tool local/deep/config.ini; echo x > a.txt',
-    );
-    const end = await undo(repository, runDir);
-    expect(end.stderr).toContain('  .env: a folder with other files is in its place\n');
-    expect([end.exitCode, end.lastLine]).toEqual([
-      1,
-      expect.stringMatching(/2 files restored .* Not restored: \.env\.$/),
-    ]);
-    expect(readFileSync(join(repository.root, 'local/deep/config.ini'), 'utf8')).toBe('local\n');
-  });
+  testAtNight(
+    'does not keep other files from being restored: a folder with new files in the place of one',
+    async () => {
+      const repository = await withIgnored();
+      const { runDir } = await runOf(
+        repository,
+        'rm .env local/deep/config.ini; mkdir .env; echo > .env/mine; ln -s ../tool local/deep/config.ini; echo x > a.txt',
+      );
+      const end = await undo(repository, runDir);
+      expect(end.stderr).toContain('  .env: a folder with other files is in its place\n');
+      expect([end.exitCode, end.lastLine]).toEqual([
+        1,
+        expect.stringMatching(/2 files restored .* Not restored: \.env\.$/),
+      ]);
+      expect(readFileSync(join(repository.root, 'local/deep/config.ini'), 'utf8')).toBe('local\n');
+    },
+  );
 
-  test.each([
+  const moved = [
     ['out of a folder of packages', 'node_modules/x/own', 'mv node_modules/x/own own', 'older than the run'],
     ['out of another repository', 'nested/own', 'mv nested/own own', 'may be a copy of "nested/…"'],
-  ])('stays where a command moves it, %s, also in a checkout that has moved', async (_, from, text, why) => {
-    const repository = await withIgnored();
-    const nested = await makeRepository({ 'b.txt': 'b\n' });
-    renameSync(nested.root, join(repository.root, 'nested'));
-    repository.write('.gitignore', 'node_modules/\n');
-    await repository.git('commit', '--quiet', '--all', '-m', 'Ignore more');
-    repository.write(from, 'mine\n');
-    const turns = [command(`${text}; echo x > a.txt`), { text: 'Done.' }];
-    const { runDir } = await scriptedRun({ repository, turns });
-    for (const moved of [false, true]) {
-      const root = moved ? `${repository.root}-moved` : repository.root;
-      if (moved) renameSync(repository.root, root);
-      const end = await runCli(['undo', runDir, '--repo', root, ...(moved ? ['--force'] : [])], {
-        cwd: root,
-      });
-      expect([end.exitCode, end.stderr]).toEqual([moved ? 1 : 2, expect.stringContaining(why)]);
-      expect(readFileSync(join(root, 'own'), 'utf8')).toBe('mine\n');
-    }
-  });
+  ] as const;
+
+  test.each(sampled(moved, () => 'place'))(
+    'stays where a command moves it, %s, also in a checkout that has moved',
+    async (_, from, text, why) => {
+      const repository = await withIgnored();
+      const nested = await makeRepository({ 'b.txt': 'b\n' });
+      renameSync(nested.root, join(repository.root, 'nested'));
+      repository.write('.gitignore', 'node_modules/\n');
+      await repository.git('commit', '--quiet', '--all', '-m', 'Ignore more');
+      repository.write(from, 'mine\n');
+      const turns = [command(`${text}; echo x > a.txt`), { text: 'Done.' }];
+      const { runDir } = await scriptedRun({ repository, turns });
+      for (const moved of [false, true]) {
+        const root = moved ? `${repository.root}-moved` : repository.root;
+        if (moved) renameSync(repository.root, root);
+        const end = await runCli(['undo', runDir, '--repo', root, ...(moved ? ['--force'] : [])], {
+          cwd: root,
+        });
+        expect([end.exitCode, end.stderr]).toEqual([moved ? 1 : 2, expect.stringContaining(why)]);
+        expect(readFileSync(join(root, 'own'), 'utf8')).toBe('mine\n');
+      }
+    },
+  );
 
   test('is named where it belongs to another repository', async () => {
     const repository = await withIgnored();
@@ -364,7 +394,7 @@ describe('a planted kept-files', () => {
     return { repository, runDir, text };
   }
 
-  test.each(['../outside', '/etc/outside', 'local/../../outside', 'a\0b'])(
+  test.each(sampled(['../outside', '/etc/outside', 'local/../../outside', 'a\0b'], () => 'path', 2))(
     'leads nowhere outside: %j',
     async (path) => {
       const { repository, runDir } = await planted(entry(path));

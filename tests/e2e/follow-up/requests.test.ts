@@ -322,7 +322,7 @@ describe('what is not ours is not continued', () => {
     expect(refused.result.reason).toContain('was not made by patchsmith: no commit on its branch says so');
   });
 
-  test('a record with paths elsewhere is not trusted', async () => {
+  testAtNight('a record with paths elsewhere is not trusted', async () => {
     const issue = life.pull(2);
     const found = recordIn(issue.body ?? '');
     if (found === null) throw new Error('There is no record.');

@@ -231,21 +231,26 @@ async function stepsOfJob(shared: Record<string, string> = {}) {
   return { event, step };
 }
 
-test('each step of a job that runs and publishes is a round of its own, and delivered again they are paid for once', async () => {
-  const { step: either } = await stepsOfJob();
-  const step = (line: string, env: Record<string, string>) => either('run-and-publish', line, env);
-  const first = await step('one', { GITHUB_RUN_ID: '99', GITHUB_ACTION: 'one' });
-  const second = await step('two', { GITHUB_RUN_ID: '99', GITHUB_ACTION: 'two' });
-  expect([first.exitCode, second.exitCode], second.stderr).toEqual([0, 0]);
-  const asked = 'Pull request 2: as requested (request)';
-  expect(await rounds()).toEqual([asked, asked]);
-  const before = paid();
-  const third = await step('three', { GITHUB_RUN_ID: '99', PATCHSMITH_FOLLOW_UPS_PER_DAY: '2' });
-  expect(third.stderr).toContain('as many rounds of pull requests as may begin in 24 hours have begun (2, ');
-  const again = await step('one', { GITHUB_RUN_ID: '100', GITHUB_ACTION: 'one' });
-  expect(again.stderr).toContain('has had a round for this already');
-  expect([paid(), (await rounds()).length]).toEqual([before, 2]);
-});
+testAtNight(
+  'each step of a job that runs and publishes is a round of its own, and delivered again they are paid for once',
+  async () => {
+    const { step: either } = await stepsOfJob();
+    const step = (line: string, env: Record<string, string>) => either('run-and-publish', line, env);
+    const first = await step('one', { GITHUB_RUN_ID: '99', GITHUB_ACTION: 'one' });
+    const second = await step('two', { GITHUB_RUN_ID: '99', GITHUB_ACTION: 'two' });
+    expect([first.exitCode, second.exitCode], second.stderr).toEqual([0, 0]);
+    const asked = 'Pull request 2: as requested (request)';
+    expect(await rounds()).toEqual([asked, asked]);
+    const before = paid();
+    const third = await step('three', { GITHUB_RUN_ID: '99', PATCHSMITH_FOLLOW_UPS_PER_DAY: '2' });
+    expect(third.stderr).toContain(
+      'as many rounds of pull requests as may begin in 24 hours have begun (2, ',
+    );
+    const again = await step('one', { GITHUB_RUN_ID: '100', GITHUB_ACTION: 'one' });
+    expect(again.stderr).toContain('has had a round for this already');
+    expect([paid(), (await rounds()).length]).toEqual([before, 2]);
+  },
+);
 
 test('what a preparation recorded is for one step of a job', async () => {
   const { event, step } = await stepsOfJob({ RUNNER_TEMP: temporaryFolder(), GITHUB_RUN_ID: '99' });

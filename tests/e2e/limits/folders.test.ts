@@ -63,7 +63,7 @@ const PLANTED = [
 ] as const;
 
 // By day, `git-planted-crowded` of the attacks tries them among the files.
-test.each(sampled(PLANTED, () => 'planted'))(
+test.runIf(IS_FULL).each(PLANTED)(
   'a git dir that a command plants %s is removed all the same',
   async (_where, planting, folder) => {
     const repository = await makeRepository({ '.gitignore': 'ignored/\n', 'a.txt': 'a\n' });

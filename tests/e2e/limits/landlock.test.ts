@@ -98,24 +98,27 @@ function portsOf(pid: number): string[] {
   );
 }
 
-test('no process and no edited `.git` outlives a launcher and a runner that are killed, whatever the command does', async () => {
-  const repository = await separated({ 'a.txt': 'a\n', 'stall.pl': STALL });
-  const [ready, dotGit] = ['ready', '.git'].map((name) => join(repository.root, name)) as [string, string];
-  const [before, seconds] = [readFileSync(dotGit, 'utf8'), oddSeconds()];
-  await runThere({
-    repository,
-    turns: [bash(`echo x > .git; (setsid sleep ${seconds} &); perl stall.pl`)],
-    during: async ({ pid }) => {
-      await until('the command has done its worst', () => existsSync(ready));
-      expect(portsOf(pid)).toEqual([]);
-      const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').map(Number);
-      const launcher = processesWith(seconds).filter((one) => children.includes(one));
-      for (const one of [...launcher, pid]) process.kill(one, 'SIGKILL');
-      await until('everything of it is gone', () => processesWith(seconds).length === 0);
-      await until('`.git` is back', () => readFileSync(dotGit, 'utf8') === before);
-    },
-  });
-});
+testAtNight(
+  'no process and no edited `.git` outlives a launcher and a runner that are killed, whatever the command does',
+  async () => {
+    const repository = await separated({ 'a.txt': 'a\n', 'stall.pl': STALL });
+    const [ready, dotGit] = ['ready', '.git'].map((name) => join(repository.root, name)) as [string, string];
+    const [before, seconds] = [readFileSync(dotGit, 'utf8'), oddSeconds()];
+    await runThere({
+      repository,
+      turns: [bash(`echo x > .git; (setsid sleep ${seconds} &); perl stall.pl`)],
+      during: async ({ pid }) => {
+        await until('the command has done its worst', () => existsSync(ready));
+        expect(portsOf(pid)).toEqual([]);
+        const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').map(Number);
+        const launcher = processesWith(seconds).filter((one) => children.includes(one));
+        for (const one of [...launcher, pid]) process.kill(one, 'SIGKILL');
+        await until('everything of it is gone', () => processesWith(seconds).length === 0);
+        await until('`.git` is back', () => readFileSync(dotGit, 'utf8') === before);
+      },
+    });
+  },
+);
 
 /** Fills the queue of its own listener, and then stops listening. */
 const PENDING = `use Socket; use Fcntl;
@@ -127,22 +130,28 @@ close $own; open my $file, '>', 'port'; print $file "$port."; close $file;
 sleep 3;
 `;
 
-test('a connection that waits for a listener of the command reaches no other that takes its place', async () => {
-  const repository = await separated({ 'a.txt': 'a\n', 'pending.pl': PENDING });
-  const port = join(repository.root, 'port');
-  let reached = 0;
-  const outside = createServer(() => reached++);
-  const { result } = await runThere({
-    repository,
-    turns: [bash('perl pending.pl'), { text: 'Done.' }],
-    during: async () => {
-      await until('the command has left', () => existsSync(port) && readFileSync(port, 'utf8').endsWith('.'));
-      await once(outside.listen(Number.parseInt(readFileSync(port, 'utf8'), 10), '127.0.0.1'), 'listening');
-    },
-  });
-  outside.close();
-  expect([result.sandbox, reached]).toEqual(['landlock', 0]);
-});
+testAtNight(
+  'a connection that waits for a listener of the command reaches no other that takes its place',
+  async () => {
+    const repository = await separated({ 'a.txt': 'a\n', 'pending.pl': PENDING });
+    const port = join(repository.root, 'port');
+    let reached = 0;
+    const outside = createServer(() => reached++);
+    const { result } = await runThere({
+      repository,
+      turns: [bash('perl pending.pl'), { text: 'Done.' }],
+      during: async () => {
+        await until(
+          'the command has left',
+          () => existsSync(port) && readFileSync(port, 'utf8').endsWith('.'),
+        );
+        await once(outside.listen(Number.parseInt(readFileSync(port, 'utf8'), 10), '127.0.0.1'), 'listening');
+      },
+    });
+    outside.close();
+    expect([result.sandbox, reached]).toEqual(['landlock', 0]);
+  },
+);
 
 test('nothing of the command listens beside a service of the machine, where `localhost` may lead', async () => {
   const service = createServer().listen(0, '127.0.0.1');

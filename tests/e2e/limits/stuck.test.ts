@@ -5,6 +5,7 @@ import { type Blocked, blockable, SEES_NO_SIGNALS } from '../../support/machine/
 import { processesWith } from '../../support/machine/processes.ts';
 import { runCli } from '../../support/runs/cli.ts';
 import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 import { sampled } from '../../support/setup/sample.ts';
 import { withEnoughTime } from '../../support/waiting/enough-time.ts';
 import { until } from '../../support/waiting/until.ts';
@@ -108,7 +109,7 @@ describe('a run whose main thread is stuck', () => {
     },
   );
 
-  test('ends at its deadline, and can be resumed', async () => {
+  testAtNight('ends at its deadline, and can be resumed', async () => {
     let deadlineMs = 0;
     const run = await withEnoughTime(
       (limitMs) => {

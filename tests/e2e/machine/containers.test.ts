@@ -12,6 +12,7 @@ import {
   whyNoContainers,
 } from '../../support/machine/containers.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { sampled } from '../../support/setup/sample.ts';
 
 afterAll(removeFolders);
 
@@ -31,7 +32,7 @@ const CONTAINERS: readonly [what: string, uid: number, level: string, options: r
 
 const SERVER = `require('http').createServer((q, r) => r.end('served')).listen(0, async function () { console.log(await (await fetch('http://localhost:' + this.address().port)).text()); process.exit() })`;
 
-test.for(CONTAINERS)(
+test.for(sampled(CONTAINERS, ([, , level]) => level))(
   'commands are contained in a container of %s',
   async ([, uid, level, options], context) => {
     context.skip(why !== null, why ?? '');

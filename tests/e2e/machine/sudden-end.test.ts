@@ -10,6 +10,7 @@ import { makeRepository, removeFolders, temporaryFolder } from '../../support/fi
 import { commandLinesWith, killIfThere, oddSeconds, processesWith } from '../../support/machine/processes.ts';
 import { CLI } from '../../support/runs/cli.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 import { IS_FULL, sampled } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
 
@@ -91,7 +92,7 @@ test('a second signal ends the run with its document as well', async () => {
   await until('all processes are gone', () => processesWith(seconds).length === 0);
 });
 
-test('a kill at any early moment of a sandbox leaves no bubblewrap', async () => {
+testAtNight('a kill at any early moment of a sandbox leaves no bubblewrap', async () => {
   const { root } = await makeRepository({ 'a.txt': 'a\n' });
   const bubblewraps = () =>
     [...commandLinesWith(root)].flatMap(([pid, line]) =>

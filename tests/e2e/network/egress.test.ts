@@ -115,47 +115,50 @@ test('without a sandbox the hosts of commands are unknown, and those of the mode
   });
 });
 
-test('hosts of redirections that are not followed, and of requests that no proxy understands, are named too', async () => {
-  const moving = createServer((_request, response) =>
-    response.writeHead(302, { location: 'http://moved.example.test/' }).end(),
-  );
-  const port = await listening(moving);
-  const servers = { 'pages.example.test': `http://127.0.0.1:${port}` };
-  const proxy = await startConnectProxy({ servers, login: null });
-  onTestFinished(() => proxy.close());
-  const repository = await makeRepository({ 'a.txt': 'a\n' });
-  const plain = ['https://as-axios.example.test/', 'http://UPPER.example.test./'];
-  const requests = [
-    ...plain.map((url) => `curl -sS --proxy "$HTTPS_PROXY" --request-target ${url} http://x/`),
-    'curl -sS -X CONNECT -d body --proxy "$HTTPS_PROXY" --request-target body.example.test:443 http://x/',
-    'curl -sS https://[2001:db8::1]/ || true',
-    'for i in $(seq 150); do curl -s http://h$i.example.test/; done',
-  ];
-  const run = await scriptedRun({
-    repository,
-    built: true,
-    args: ['--web-fetch', '*', '--allow-domain', 'packages.example.test'],
-    turns: [
-      { calls: [call('web_fetch', { url: 'https://pages.example.test/' })] },
-      ...requests.map((command) => ({ calls: [call('run_command', { command })] })),
-      done,
-    ],
-    env: { HTTPS_PROXY: `http://${proxy.host}`, NODE_EXTRA_CA_CERTS: proxy.certificate },
-  });
-  const hosts = hostsIn(run);
-  expect(hosts, run.stderr).toEqual(
-    expect.arrayContaining([
-      ['web_fetch', 'reached', 'pages.example.test', 1],
-      ['web_fetch', 'refused', 'moved.example.test', 1],
-      ['command', 'refused', 'as-axios.example.test', 1],
-      ['command', 'refused', 'body.example.test:443', 1],
-      ['command', 'refused', 'UPPER.example.test.', 1],
-      ['command', 'refused', '[2001:db8::1]:443', 1],
-      ['command', 'refused', 'other hosts', expect.any(Number)],
-    ]),
-  );
-  expect(hosts.filter(([by]) => by === 'command')).toHaveLength(101);
-});
+testAtNight(
+  'hosts of redirections that are not followed, and of requests that no proxy understands, are named too',
+  async () => {
+    const moving = createServer((_request, response) =>
+      response.writeHead(302, { location: 'http://moved.example.test/' }).end(),
+    );
+    const port = await listening(moving);
+    const servers = { 'pages.example.test': `http://127.0.0.1:${port}` };
+    const proxy = await startConnectProxy({ servers, login: null });
+    onTestFinished(() => proxy.close());
+    const repository = await makeRepository({ 'a.txt': 'a\n' });
+    const plain = ['https://as-axios.example.test/', 'http://UPPER.example.test./'];
+    const requests = [
+      ...plain.map((url) => `curl -sS --proxy "$HTTPS_PROXY" --request-target ${url} http://x/`),
+      'curl -sS -X CONNECT -d body --proxy "$HTTPS_PROXY" --request-target body.example.test:443 http://x/',
+      'curl -sS https://[2001:db8::1]/ || true',
+      'for i in $(seq 150); do curl -s http://h$i.example.test/; done',
+    ];
+    const run = await scriptedRun({
+      repository,
+      built: true,
+      args: ['--web-fetch', '*', '--allow-domain', 'packages.example.test'],
+      turns: [
+        { calls: [call('web_fetch', { url: 'https://pages.example.test/' })] },
+        ...requests.map((command) => ({ calls: [call('run_command', { command })] })),
+        done,
+      ],
+      env: { HTTPS_PROXY: `http://${proxy.host}`, NODE_EXTRA_CA_CERTS: proxy.certificate },
+    });
+    const hosts = hostsIn(run);
+    expect(hosts, run.stderr).toEqual(
+      expect.arrayContaining([
+        ['web_fetch', 'reached', 'pages.example.test', 1],
+        ['web_fetch', 'refused', 'moved.example.test', 1],
+        ['command', 'refused', 'as-axios.example.test', 1],
+        ['command', 'refused', 'body.example.test:443', 1],
+        ['command', 'refused', 'UPPER.example.test.', 1],
+        ['command', 'refused', '[2001:db8::1]:443', 1],
+        ['command', 'refused', 'other hosts', expect.any(Number)],
+      ]),
+    );
+    expect(hosts.filter(([by]) => by === 'command')).toHaveLength(101);
+  },
+);
 
 testAtNight('the hosts of all attempts are named, also of those that were not kept', async () => {
   const repository = await makeRepository({ 'a.txt': 'a\n' });

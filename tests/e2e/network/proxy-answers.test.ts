@@ -8,6 +8,7 @@ import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { runCli } from '../../support/runs/cli.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 import { sampled } from '../../support/setup/sample.ts';
 
 afterAll(removeFolders);
@@ -53,7 +54,7 @@ async function fetchThrough(proxy: string, urls: readonly string[]): Promise<str
   return events.flatMap((event) => (event.type === 'tool.completed' ? [event.outcome.text] : []));
 }
 
-test('the model reads which status a page has, or why the proxy does not lead there', async () => {
+testAtNight('the model reads which status a page has, or why the proxy does not lead there', async () => {
   const proxy = await startProxy();
   const statuses = ['302', '304', '400', '401', '403', '404', '429', '500', '503'];
   const bodiless = ['302/empty', '304/empty', '503/empty'];

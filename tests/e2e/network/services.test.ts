@@ -9,6 +9,7 @@ import { freePort } from '../../support/http/listening.ts';
 import { WITHOUT_NAMESPACES } from '../../support/machine/without-filters.ts';
 import { runCli } from '../../support/runs/cli.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { IS_FULL } from '../../support/setup/sample.ts';
 
 afterAll(removeFolders);
 
@@ -79,7 +80,7 @@ describe.each([
 
   const versions = existsSync(POSTGRES) ? readdirSync(POSTGRES) : [];
   const postgres = `${POSTGRES}/${versions.at(-1)}/bin`;
-  test.skipIf(versions.length === 0 || process.getuid?.() !== 0)(
+  test.skipIf(versions.length === 0 || process.getuid?.() !== 0 || !(IS_FULL || level === 'namespaces'))(
     'opens a PostgreSQL by its UNIX socket',
     async () => {
       const folder = temporaryFolder();

@@ -76,7 +76,7 @@ describe.each(sampled(ROUTES, () => 'route', 1))(
       expect(await repository.head(branch)).toBe(person);
     });
 
-    test('is not overwritten when the branch appears in between', async () => {
+    testAtNight('is not overwritten when the branch appears in between', async () => {
       const there = await onGitHub(made);
       const { repository, github } = there;
       let person = '';

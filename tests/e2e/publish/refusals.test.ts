@@ -148,14 +148,17 @@ test('a part that would turn a folder of the current base into a repository is w
   expect(await find(there)).toEqual(nothing);
 });
 
-test.each(ROUTES)('a new file with a name that is not UTF-8 is published (by %s)', async (_, sign) => {
-  const bytes = await madeRun(FILES, [
-    { calls: [call('run_command', { command: `echo x > "$(printf 'n\\377')"` })] },
-    done,
-  ]);
-  const there = await onGitHub(bytes);
-  expect((await publish(there, { args: [sign] })).said?.commit?.tree).toBe(bytes.result.treeSha);
-});
+test.each(sampled(ROUTES, () => 'route'))(
+  'a new file with a name that is not UTF-8 is published (by %s)',
+  async (_, sign) => {
+    const bytes = await madeRun(FILES, [
+      { calls: [call('run_command', { command: `echo x > "$(printf 'n\\377')"` })] },
+      done,
+    ]);
+    const there = await onGitHub(bytes);
+    expect((await publish(there, { args: [sign] })).said?.commit?.tree).toBe(bytes.result.treeSha);
+  },
+);
 
 function edit(folder: string, name: string, from: string | RegExp, to: string): void {
   const path = join(folder, name);

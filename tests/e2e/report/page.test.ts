@@ -167,7 +167,7 @@ describe('a run whose verification fails', () => {
     await close();
   });
 
-  test.each(
+  testAtNight.each(
     sampled(
       [
         ['light', 1440],

@@ -6,6 +6,7 @@ import { makePipe } from '../../support/files/temp-folder.ts';
 import { isRunning, oddSeconds } from '../../support/machine/processes.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
+import { sampled } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
 
 afterAll(removeFolders);
@@ -15,10 +16,12 @@ const long = (marker: string) => ({
   calls: [call('run_command', { command: `trap '' TERM; sleep ${marker}` })],
 });
 
-describe.each([
+const SIGNALS = [
   ['SIGINT', 130],
   ['SIGTERM', 143],
-] as const)('%s', (signal, exitCode) => {
+] as const;
+
+describe.each(sampled(SIGNALS, () => 'signal', 1))('%s', (signal, exitCode) => {
   test('in the middle of a command that ignores it: children gone, patch and result written', async () => {
     const marker = oddSeconds();
     const repository = await makeRepository({ 'a.txt': 'old\n' });

@@ -9,6 +9,7 @@ import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { CLI, runCli } from '../../support/runs/cli.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 import { sampled } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
 
@@ -155,23 +156,26 @@ test('what a project file has raised is in the line', async () => {
   expect([end.exitCode, end.stderr]).toEqual([7, expect.stringContaining('[ERR_LIMIT')]);
 });
 
-test('a run that was killed names a line, and the answer to it the flags that have to be repeated', async () => {
-  const stall = { fault: { kind: 'stall', afterEvents: 1 } } as const;
-  const { root, runDir, typed, given, killed } = await place([edit('one'), stall, { text: 'Done.' }]);
-  await killed('SIGKILL', 2, ['run', '-m', 'Do it', '--repo', root, '--run-dir', runDir, ...PERMITTED]);
-  const shown = await given('show', runDir);
-  const refused = await typed(printedAfter(shown.stdout + shown.stderr, 'Continue the run: '));
-  const before = 'Repeat the flags that you agree to: ';
-  expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining(before)]);
-  const line = printedAfter(refused.stderr, before);
-  expect(line).toContain(' --sandbox off ');
-  const end = await typed(line);
-  expect([end.exitCode, end.stderr]).toEqual([0, expect.stringContaining('patchsmith: done (exit 0)')]);
-});
+testAtNight(
+  'a run that was killed names a line, and the answer to it the flags that have to be repeated',
+  async () => {
+    const stall = { fault: { kind: 'stall', afterEvents: 1 } } as const;
+    const { root, runDir, typed, given, killed } = await place([edit('one'), stall, { text: 'Done.' }]);
+    await killed('SIGKILL', 2, ['run', '-m', 'Do it', '--repo', root, '--run-dir', runDir, ...PERMITTED]);
+    const shown = await given('show', runDir);
+    const refused = await typed(printedAfter(shown.stdout + shown.stderr, 'Continue the run: '));
+    const before = 'Repeat the flags that you agree to: ';
+    expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining(before)]);
+    const line = printedAfter(refused.stderr, before);
+    expect(line).toContain(' --sandbox off ');
+    const end = await typed(line);
+    expect([end.exitCode, end.stderr]).toEqual([0, expect.stringContaining('patchsmith: done (exit 0)')]);
+  },
+);
 
 const ATTEMPTS = ['--attempts', '2', '--fix-rounds', '9', '--protect', "-it's *"];
 
-test('after a signal one of the attempts is continued by the line that says so', async () => {
+testAtNight('after a signal one of the attempts is continued by the line that says so', async () => {
   let isOver = false;
   const { root, runDir, typed, killed } = await place(({ messages }) => {
     if (isOver) return { text: 'Done.' };

@@ -44,7 +44,7 @@ describe('a patch that would add a secret is withheld, with exit code 8:', () =>
           'a.txt:1 (GitHub token)',
         ],
       ],
-      ([what = '']) => (/raw|base64|hex/.test(what) ? 'in a text' : what),
+      ([what = '']) => /raw|base64|hex|token/.exec(what)?.[0].replace(/base64|hex/, 'raw') ?? 'elsewhere',
     ),
   )('%s', async (_what, script, place) => {
     const target = join(temporaryFolder(), 'out.patch');

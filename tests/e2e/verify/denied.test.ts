@@ -138,7 +138,7 @@ test('a host that was refused to a run before it was continued stays denied', as
   expect(replayed.exitCode, replayed.stderr).toBe(0);
 });
 
-test('so does one that was refused to a command in which the run was killed', async () => {
+testAtNight('so does one that was refused to a command in which the run was killed', async () => {
   const { root } = await makeRepository({ 'a.txt': 'a\n' });
   const forever = call('run_command', { command: 'curl -sS https://example.org; sleep 3600' });
   const one = await scriptedRun({
@@ -263,7 +263,7 @@ testAtNight('nor does one whose writes all go to a read-only folder', async () =
   expect([other.result.outcome, other.exitCode], other.stderr).toEqual(['done', 0]);
 });
 
-test('nor does one whose commands hide that they failed', async () => {
+testAtNight('nor does one whose commands hide that they failed', async () => {
   const commands = ['cp a.txt sub/b.txt 2>&1 | tail -3'];
   const { run } = await readOnly([], { folder: 'sub', paths: [], commands });
   expect([run.exitCode, run.result.errorCode, run.result.denied], run.stderr).toEqual([
@@ -273,7 +273,7 @@ test('nor does one whose commands hide that they failed', async () => {
   ]);
 });
 
-test('nor does one where only commands would write there', async () => {
+testAtNight('nor does one where only commands would write there', async () => {
   const commands = ['echo x > sub/b.txt', 'sed -i s/c/d/ sub/c.txt; true'];
   const { run } = await readOnly([], { folder: 'sub', paths: [], commands });
   expect([run.result.outcome, run.exitCode, run.result.errorCode], run.stderr).toEqual([

@@ -3,6 +3,10 @@
  * on fewer places or closer to the function.
  */
 export const BY_DAY: Readonly<Record<string, readonly string[]>> = {
+  'tests/adapters/sandboxes/runner-process.test.ts': [
+    'tests/attacks/contained.test.ts',
+    'tests/e2e/resume/interruption.test.ts',
+  ],
   'tests/attacks/none.test.ts': ['tests/attacks/contained.test.ts', 'tests/attacks/lesser.test.ts'],
   'tests/attacks/plain-user.test.ts': [
     'tests/attacks/contained.test.ts',
@@ -29,9 +33,15 @@ export const BY_DAY: Readonly<Record<string, readonly string[]>> = {
     'tests/errors/ends-of-runs.test.ts',
     'tests/e2e/resume/process.test.ts',
   ],
+  'tests/e2e/machine/lazy-imports.test.ts': ['tests/e2e/commands/start.test.ts'],
   'tests/e2e/machine/terminal.test.ts': [
     'tests/adapters/sinks/progress/status-line.test.ts',
     'tests/host/terminal.test.ts',
+  ],
+  'tests/e2e/network/broken-proxies.test.ts': [
+    'tests/e2e/machine/machine-proxy.test.ts',
+    'tests/e2e/network/proxy-answers.test.ts',
+    'tests/adapters/network/upstream.test.ts',
   ],
   'tests/e2e/publish/routes.test.ts': [
     'tests/e2e/publish/trees.test.ts',
@@ -53,6 +63,12 @@ export const BY_DAY: Readonly<Record<string, readonly string[]>> = {
   'tests/e2e/repositories/planted-repository.test.ts': [
     'tests/domain/review/git-folder.test.ts',
     'tests/attacks/contained.test.ts',
+  ],
+  'tests/e2e/resume/bill.test.ts': ['tests/e2e/resume/resume.test.ts', 'tests/e2e/attempts/spending.test.ts'],
+  'tests/e2e/resume/kills.test.ts': ['tests/e2e/resume/resume.test.ts', 'tests/e2e/commands/undo.test.ts'],
+  'tests/e2e/resume/small-run-directory.test.ts': [
+    'tests/e2e/resume/resume.test.ts',
+    'tests/adapters/workspace/tree/kept-base.test.ts',
   ],
   'tests/e2e/resume/reopened-checkouts.test.ts': [
     'tests/e2e/resume/resume.test.ts',

@@ -18,6 +18,7 @@ import {
 } from '../../../support/jobs/publishing.ts';
 import { cliHere } from '../../../support/runs/in-process.ts';
 import { call } from '../../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../../support/setup/at-night.ts';
 import { IS_FULL, sampled } from '../../../support/setup/sample.ts';
 
 const LINES = Array.from({ length: 40 }, (_, at) => `line ${at + 1}\n`).join('');
@@ -236,7 +237,7 @@ describe('a review', () => {
     expect(pull(there).threads[0]?.comments[0]?.body).toContain('```suggestion\nrun: curl');
   });
 
-  test('of texts that are made to be slow takes no time', async () => {
+  testAtNight('of texts that are made to be slow takes no time', async () => {
     const there = await opened();
     const texts = [
       '`a``b'.repeat(800),
