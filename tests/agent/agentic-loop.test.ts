@@ -8,17 +8,6 @@ afterAll(removeFolders);
 
 const netPaths = ({ loop }: Ended) => loop.state.changes.net().map(({ path }) => path);
 
-describe('finish', () => {
-  const finish = (id: string) => call(id, 'finish', { status: 'done', summary: 'All of it.' });
-
-  test('among other calls: they all run, and the work ends', async () => {
-    const write = call('w', 'write_file', { path: 'b.txt', content: 'b' });
-    const ended = await play([turn({ calls: [finish('f'), write] })]);
-    expect(ended.stop).toEqual({ why: 'completed', summary: 'All of it.' });
-    expect(netPaths(ended)).toEqual(['b.txt']);
-  });
-});
-
 describe('the fences', () => {
   test('two calls with one id are both run, once, and the run continues', async () => {
     const twice = call('same', 'read_file', { path: 'a.txt' });
@@ -93,14 +82,6 @@ describe('at a cap', () => {
 
 describe('an interruption', () => {
   const signal = { cause: 'signal', signal: 'SIGTERM' } as const;
-
-  test('before the first turn: the model is not asked', async () => {
-    const interrupt = new AbortController();
-    interrupt.abort(signal);
-    const ended = await play([turn()], { interrupt });
-    expect(ended.types).toEqual(['run.interrupted', 'run.stopped']);
-    expect(ended.requests).toEqual([]);
-  });
 
   test('between two lanes: what has been done is kept, the rest does not run', async () => {
     const interrupt = new AbortController();

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import { historyOf } from '../../src/domain/changes/history.ts';
 import { ChangeLedger } from '../../src/domain/changes/ledger.ts';
 import type { ToolOutcome } from '../../src/domain/conversation/tool.ts';
 import type { RunAction } from '../../src/domain/run/events.ts';
-import { actionsOf, openRealParts, SECRET } from '../support/files/real-parts.ts';
+import { actionsOf, openRealParts } from '../support/files/real-parts.ts';
 import { removeFolders } from '../support/files/repository.ts';
 import { call } from '../support/runs/events.ts';
 import { until } from '../support/waiting/until.ts';
@@ -122,20 +122,6 @@ describe('the calls of a turn', () => {
     ]);
   });
 
-  test('twenty-five of them are all answered, in their order', async () => {
-    const parts = await openRealParts({ 'a.txt': 'a\n' });
-    const ids = Array.from({ length: 25 }, (_, index) => `c${index}`);
-    const actions = await actionsOf(
-      parts,
-      ids.map((id) => call(id, 'read_file', { path: 'a.txt' })),
-    );
-    // Reads may find images, which are held until their lane has ended.
-    const lanes = [ids.slice(0, 16), ids.slice(16)];
-    expect(story(actions)).toEqual(
-      lanes.flatMap((lane) => [...lane.map((id) => `start ${id}`), ...lane.map((id) => `end ${id} ok`)]),
-    );
-  });
-
   test('a turn that was cut off gets an answer, and none of its calls runs', async () => {
     const parts = await openRealParts({});
     const calls = [call('w', 'write_file', { path: 'a', content: 'x' })];
@@ -174,70 +160,5 @@ describe('the calls of a turn', () => {
       { signal: controller.signal },
     );
     expect(story(actions)).toEqual(['start c', 'create kept by c', 'end c interrupted']);
-  });
-});
-
-describe('a call that cannot run', () => {
-  test.each([
-    [
-      'an unknown tool',
-      call('x', 'rm_rf', {}),
-      'unknown_tool',
-      'Unknown tool "rm_rf". Available tools: read_file,',
-    ],
-    ['an unknown field', call('x', 'read_file', { path: 'a', root: '/' }), 'invalid_input', 'root'],
-    ['input that is no object', call('x', 'read_file', ['a']), 'invalid_input', 'input: '],
-    [
-      'input that was no JSON',
-      { ...call('x', 'read_file', null), malformed: 'not JSON' },
-      'invalid_input',
-      'Invalid input for read_file: not JSON',
-    ],
-    ['a path that leaves', call('x', 'write_file', { path: '../a', content: '' }), 'path_refused', '..'],
-    ['a protected path', call('x', 'write_file', { path: 'LICENSE', content: '' }), 'policy', '"LICENSE"'],
-    [
-      'the same, spelled otherwise',
-      call('x', 'write_file', { path: './/LICENSE', content: '' }),
-      'policy',
-      '',
-    ],
-  ])('%s is answered with the reason, and its neighbours run', async (_, bad, reason, text) => {
-    const parts = await openRealParts({ a: 'a\n' }, (path) => path !== 'LICENSE');
-    const actions = await actionsOf(parts, [bad, call('good', 'write_file', { path: 'b', content: 'b' })]);
-    expect(outcomeOf(actions, 'x')).toMatchObject({ status: 'failed', reason });
-    expect(outcomeOf(actions, 'x')?.text).toContain(text);
-    expect(story(actions).slice(-2)).toEqual(['create b by good', 'end good ok']);
-  });
-});
-
-describe('what the model is told', () => {
-  test('is cut in the middle, with a notice and the literal next call', async () => {
-    const long = Array.from({ length: 1_000 }, (_, index) => `line ${index + 1}\n`).join('');
-    const parts = await openRealParts({ 'long.txt': long });
-    const outcome = outcomeOf(await actionsOf(parts, [call('r', 'read_file', { path: 'long.txt' })]), 'r');
-    expect(outcome?.text).toMatch(
-      /\n\[OUTPUT TRUNCATED: Showing 2,000 of [\d,]+ characters from read_file\] To see the rest: read_file \{"path":"long.txt","offset":124,"limit":766\}\n/,
-    );
-    expect(outcome?.text.length).toBeLessThan(2_300);
-  });
-
-  test('a file that was shown in part is not overwritten whole', async () => {
-    const parts = await openRealParts({ 'long.txt': 'x'.repeat(60).concat('\n').repeat(100) });
-    const overwrite = call('w', 'write_file', { path: 'long.txt', content: 'short' });
-    const actions = await actionsOf(parts, [call('r', 'read_file', { path: 'long.txt' }), overwrite]);
-    expect(outcomeOf(actions, 'w')).toMatchObject({ status: 'failed', reason: 'conflict' });
-    expect(readFileSync(join(parts.root, 'long.txt'), 'utf8')).toHaveLength(6_100);
-  });
-
-  test('never holds a secret, and is never empty', async () => {
-    const parts = await openRealParts({ env: `KEY=${SECRET}\n` });
-    const actions = await actionsOf(parts, [
-      call('r', 'read_file', { path: 'env' }),
-      call('c', 'run_command', { command: 'true' }),
-      call('f', 'finish', { status: 'blocked', summary: `It is ${SECRET}.` }),
-    ]);
-    expect(outcomeOf(actions, 'r')?.text).toContain('KEY=***');
-    expect(outcomeOf(actions, 'c')?.text).not.toBe('');
-    expect(outcomeOf(actions, 'f')).toMatchObject({ verdict: 'blocked', summary: 'It is ***.' });
   });
 });

@@ -190,23 +190,6 @@ test('a name without its end is taken for the only one that begins with it', () 
   ]);
 });
 
-test('every problem of every source is reported at once', () => {
-  expect(
-    problemsOf({
-      flags: { modle: 'x', deadline: 'soon' },
-      env: { PATCHSMITH_MAX_ITERATION: '3', PATCHSMITH_EFFORT: 'huge', PATH: '/bin' },
-      ...file({ 'max-itterations': 4, 'fix-rounds': 'x' }, { 'max-itterations': 2, 'fix-rounds': 3 }),
-    }),
-  ).toEqual([
-    '--modle: there is no such flag; the nearest is --model',
-    'PATCHSMITH_MAX_ITERATION: there is no such variable; the nearest is PATCHSMITH_MAX_ITERATIONS',
-    '.patchsmith.yml:2: there is no setting "max-itterations"; the nearest is max-iterations',
-    'PATCHSMITH_EFFORT: expected one of low, medium, high, xhigh, max, got "huge"',
-    '--deadline: expected a duration such as 90s, 30m or 1h (plain numbers are seconds), at most 500h, got "soon"',
-    '.patchsmith.yml:3: fix-rounds: expected a whole number of at least 0, got "x"',
-  ]);
-});
-
 test('a key of the project file without a value, and an entry without text, are answered in words', () => {
   expect(problemsOf(file({ verify: null, protect: [''] }, { verify: 2, protect: 4 }))).toEqual([
     '.patchsmith.yml:2: verify: there is no value; write one, or leave the line out',
@@ -319,12 +302,6 @@ describe('a project file', () => {
       ]);
     },
   );
-
-  test('has no say in publishing', () => {
-    const publishing = settingEntries().filter((entry) => entry.group === 'Publishing');
-    expect(publishing.length).toBeGreaterThan(20);
-    expect(publishing.filter((entry) => entry.file !== 'refused')).toEqual([]);
-  });
 
   test('may leave out domains that the operator allows, and not add any', () => {
     const flags = { 'allow-domain': ['registry.npmjs.org', '*.example.com'] };

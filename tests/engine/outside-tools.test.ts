@@ -21,7 +21,6 @@ import { copyLive } from '../support/files/live-copy.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../support/files/repository.ts';
 import { inputOf, sink } from '../support/runs/from-sources.ts';
 import { endOf } from '../support/runs/recorded-run.ts';
-import { sampled } from '../support/setup/sample.ts';
 
 afterAll(removeFolders);
 
@@ -158,28 +157,7 @@ async function recordedRun(copyAt = '"run.stopped"') {
   };
 }
 
-const outcomesIn = (events: readonly { type: string }[]) =>
-  Object.fromEntries(
-    events.flatMap((event) =>
-      event.type === 'tool.completed' && 'call' in event && 'outcome' in event
-        ? [[event.call, event.outcome]]
-        : [],
-    ),
-  );
-
 describe('calls to the outside', () => {
-  test('are replayed from the journal, byte for byte: results, changes, and what was reverted', async () => {
-    const run = await recordedRun();
-    expect(run.outcome.name, run.stderr).toBe('done');
-    expect(run.asked).toEqual(['ask', 'act']);
-    expect(run.patch).toContain('+++ b/acted.txt');
-    expect(run.patch).toContain('+++ b/made.txt');
-    expect(JSON.stringify(run.events)).not.toContain(SECRET);
-    const replayed = await run.replay();
-    expect(replayed).toMatchObject({ name: 'done', reason: expect.stringContaining('byte for byte') });
-    expect(run.asked).toEqual(['ask', 'act']);
-  });
-
   test('never share a lane with commands, so that what each has changed is known', async () => {
     const { events } = await recordedRun();
     const sources = events.flatMap((event) =>
@@ -198,33 +176,5 @@ describe('calls to the outside', () => {
     );
     expect(await run.replay()).toMatchObject({ name: 'done' });
     expect(run.asked).toEqual(['ask', 'act']);
-  });
-
-  test.each(
-    sampled(
-      [
-        ['"tool.started","call":{"id":"c1"', 'c1'],
-        ['"tool.started","call":{"id":"c3"', 'c3'],
-      ] as const,
-      () => 'call',
-      1,
-    ),
-  )('during which a run was killed (%s) are told as such and not made again', async (at, id) => {
-    const run = await recordedRun(at);
-    const { events } = await run.resume();
-    expect(outcomesIn(events)[id]).toMatchObject({
-      status: 'failed',
-      reason: 'interrupted',
-      text: expect.stringContaining('it is unknown how far it got'),
-    });
-    expect(run.asked).toEqual(id === 'c1' ? ['act'] : []);
-  });
-
-  test('whose results are in the journal are not made again by a resumed run', async () => {
-    const run = await recordedRun('"tool.completed","call":"c3"');
-    const said = structuredClone(run.said);
-    await run.resume();
-    expect(run.asked).toEqual([]);
-    expect(run.said).toEqual(said);
   });
 });

@@ -86,49 +86,6 @@ describe('the client', () => {
     });
   });
 
-  test('gives a refusal with the permission that the token lacks', async () => {
-    const headers = {
-      'x-accepted-github-permissions': 'contents=write; contents=write,workflows=write',
-      'x-github-request-id': 'AB:12',
-    };
-    const { github, heard } = await api([{ status: 403, headers, body: { message: 'Not accessible' } }]);
-    expect(await github.ask(WRITE)).toEqual({
-      status: 'refused',
-      refusal: {
-        route: WRITE.route,
-        status: 403,
-        message: 'Not accessible',
-        permission: 'contents=write; contents=write,workflows=write',
-        requestId: 'AB:12',
-      },
-    });
-    expect(heard.length).toBe(1);
-  });
-
-  test('asks again when a read meets an outage or a cut connection', async () => {
-    const { github, heard } = await api([{ cut: true }, { body: { sha: 'b' } }]);
-    expect(await github.ask(READ)).toEqual({ status: 'ok', data: { sha: 'b' } });
-    expect(heard.length).toBe(2);
-  });
-
-  test('sends a write once when no one knows whether it arrived', async () => {
-    const { github, heard } = await api([{ status: 502, body: { message: 'Bad gateway' } }]);
-    const answer = await github.ask(WRITE);
-    expect(answer).toMatchObject({ status: 'refused', refusal: { status: 502, message: 'Bad gateway' } });
-    expect(heard.length).toBe(1);
-  });
-
-  test('waits for a rate limit, and sends the write that was turned away again', async () => {
-    const limited = {
-      status: 403,
-      headers: { 'retry-after': '1' },
-      body: { message: 'You have exceeded a secondary rate limit.' },
-    };
-    const { github, heard } = await api([limited, { body: { number: 4 } }]);
-    expect(await github.ask(WRITE)).toEqual({ status: 'ok', data: { number: 4 } });
-    expect(heard.length).toBe(2);
-  });
-
   test.each([
     ['Too many requests', '1'],
     ['Slow down', new Date(Date.now() + 1_000).toUTCString()],
@@ -155,15 +112,6 @@ describe('the client', () => {
       expect(heard.length).toBe(3);
     },
   );
-
-  test('does not wait for a rate limit that takes longer than two minutes', async () => {
-    const headers = {
-      'x-ratelimit-remaining': '0',
-      'x-ratelimit-reset': String(Math.floor(Date.now() / 1_000) + 3_600),
-    };
-    const { github } = await api([{ status: 429, headers, body: { message: 'API rate limit exceeded' } }]);
-    expect(await github.ask(READ)).toMatchObject({ refusal: { status: 429 } });
-  });
 
   test('refuses an answer that the API does not allow', async () => {
     const { github } = await api([{ body: { sha: 1 } }]);

@@ -43,16 +43,6 @@ test('a request to Bedrock is signed with the keys of the environment', async ()
   expect([refused.kind, refused.message]).toEqual(['invalid_request', expect.stringContaining('no ***')]);
 });
 
-test('a missing or refused cloud login ends the run at once', async () => {
-  const url = await bedrock([]);
-  const wrong = { AWS_REGION: 'us-east-1', AWS_BEARER_TOKEN_BEDROCK: 'another-0123456789' };
-  const refused = failureOf(await ask('bedrock', wrong, url));
-  expect([refused.kind, refused.message]).toEqual([
-    'authentication',
-    expect.stringContaining('docs/providers.md'),
-  ]);
-});
-
 test.each([
   ['bedrock', {}, 'Set AWS_REGION'],
   ['vertex', { CLOUD_ML_REGION: 'global' }, 'Set ANTHROPIC_VERTEX_PROJECT_ID'],

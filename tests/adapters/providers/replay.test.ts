@@ -2,9 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { ProviderSettingsError } from '../../../src/adapters/providers/asking/endpoint.ts';
 import { createProvider, PROVIDERS } from '../../../src/adapters/providers/registry.ts';
-import { createReplayProvider, readRecording } from '../../../src/adapters/providers/replay.ts';
+import { createReplayProvider } from '../../../src/adapters/providers/replay.ts';
 import { type LlmTurn, noUsage } from '../../../src/domain/conversation/conversation.ts';
 import type { LlmProvider, TurnProgress, TurnResult } from '../../../src/ports.ts';
 import { plainConversation } from './asking.ts';
@@ -48,38 +47,6 @@ async function fileWith(text: string): Promise<string> {
   await writeFile(path, text);
   return path;
 }
-
-test('recorded turns come back in their order, exactly as they were', async () => {
-  const started = JSON.stringify({ type: 'run.started', model: 'claude-opus-5-5', seq: 1, at: 1 });
-  const provider = recorded(started, completed('one'), toolLine, '', completed('two'), '');
-  expect([await ask(provider), await ask(provider)]).toEqual([
-    { status: 'ok', turn: turn('one') },
-    { status: 'ok', turn: turn('two') },
-  ]);
-  expect(provider.model).toBe('claude-opus-5-5');
-});
-
-test('blocks keep the order of their fields', async () => {
-  const line = completed('x').replace('"type":"thinking","thinking":""', '"thinking":"","type":"thinking"');
-  const result = await ask(recorded(line));
-  expect(result.status === 'ok' && JSON.stringify(result.turn.content[0])).toBe(
-    '{"thinking":"","type":"thinking","signature":"s","later":[1]}',
-  );
-});
-
-test('asked beyond its end, it says how many turns there were', async () => {
-  const provider = recorded(completed('one'));
-  await ask(provider);
-  expect([await ask(provider), await ask(provider)]).toEqual(
-    Array(2).fill({
-      status: 'failed',
-      kind: 'recording',
-      message:
-        'The recording events.jsonl has only 1 model turns, but the run asked for one more. ' +
-        'The run diverged from the recording.',
-    }),
-  );
-});
 
 const spent = { usage: { ...noUsage, input: 7 }, estimated: true };
 const retry = { attempt: 2, kind: 'outage', status: 529, cause: 'overloaded', waitMs: 500, spent };
@@ -132,12 +99,6 @@ test('an interrupt is reported as such', async () => {
   const silent = { answerTokens: () => null, onProgress: () => {} };
   const request = { ...silent, conversation: plainConversation(), signal: AbortSignal.abort() };
   expect(await recorded(completed('one')).complete(request)).toEqual({ status: 'interrupted' });
-});
-
-test('a recording that cannot be read is named', async () => {
-  await expect(readRecording('/nonexistent/events.jsonl')).rejects.toThrow(
-    new ProviderSettingsError('The recording /nonexistent/events.jsonl does not exist.'),
-  );
 });
 
 const settings = {

@@ -39,45 +39,6 @@ function contentOf(folder: string): Record<string, string> {
   );
 }
 
-test('their git dirs can be neither read nor changed, moved or replaced, and their files can', async () => {
-  const place = makeNested();
-  const dotGit = join(place.root, 'lib/deep/inner/.git');
-  const before = contentOf(dotGit);
-  const { run, text } = await open(place, 'required');
-  for (const attempt of [
-    'cat lib/deep/inner/.git/config',
-    'echo x > lib/deep/inner/.git/config',
-    'mkdir -p lib/deep/inner/.git/hooks',
-    'rm -rf lib/deep/inner/.git',
-    'mv lib/deep/inner/.git away',
-    'mv lib/deep/inner away',
-    'mv lib/deep away',
-    'mv lib away',
-    'rm -rf lib; ln -sT /tmp lib',
-    'echo "gitdir: ../planted" > sub/.git',
-    'rm -f sub/.git',
-    'mv sub away',
-    'echo "gitdir: ../planted" > later/.git',
-    'mkdir later/.git',
-    'rmdir later',
-    'mv later away',
-  ]) {
-    const { end, output } = await run(attempt);
-    expect([attempt, end.exitCode, output.head]).toEqual([
-      attempt,
-      expect.toSatisfy((code) => code !== 0),
-      expect.not.stringContaining('canary'),
-    ]);
-  }
-  expect(contentOf(dotGit)).toEqual(before);
-  expect(await text('ls -A lib/deep/inner/.git; cat sub/.git')).toBe('gitdir: ../.git/modules/sub\n');
-  expect(
-    await text(
-      'echo new > lib/deep/inner/new.txt; mv lib/deep/inner/new.txt lib/deep/inner/n; ls lib/deep/inner',
-    ),
-  ).toBe('n\n');
-});
-
 test('a read-only one can be read, but neither it nor its contents can be changed or moved', async () => {
   const place = makeNested();
   const within = join(place.root, 'lib/deep/inner/within');

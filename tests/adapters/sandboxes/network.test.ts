@@ -49,14 +49,6 @@ const fetching = (url: string) =>
   `require("http").get({ hostname, port, path: "${url}", headers: { host: "x" } }, (r) => r.pipe(process.stdout))'`;
 
 describe('a sandbox with hosts that may be reached', () => {
-  test('reaches them through the proxy that its environment names', async () => {
-    const { port, asked } = await origin();
-    const { text, proxy } = await openWithNetwork([`good.example:${port}`]);
-    expect(await text(fetching(`http://good.example:${port}/a`))).toBe('you asked for /a');
-    expect(asked).toEqual(['/a']);
-    expect(proxy.refused()).toEqual([]);
-  });
-
   test('lets package managers retry without long waits, since most of their requests are allowed', async () => {
     const { text } = await openWithNetwork(['good.example']);
     const variables = /^(\w*(?:retr|maxsockets)\w*=.*)$/gim;
@@ -107,17 +99,6 @@ describe('a sandbox with hosts that may be reached', () => {
     expect(await text('echo "$MAVEN_OPTS"')).toMatch(
       /^-Dmaven\.repo\.local=\/\S+\/\.m2\/repository -Dhttp\.proxyHost=127\.0\.0\.1 .*useSystemProperties=true\n$/,
     );
-  });
-
-  test('has no program of ours and no socket of the machine in it, and cannot put another file in the place of ours', async () => {
-    const { text } = await openWithNetwork(['good.example']);
-    const tampering =
-      'for f in tunnel shells/bash; do rm -f /run/patchsmith/$f; echo x > /run/patchsmith/$f; done 2>&1; ls /run/patchsmith; ps -e -o comm= | grep -e node';
-    expect((await text(`${tampering}; true`)).trim().split('\n').slice(-3)).toEqual([
-      'objects-0',
-      'shells',
-      'tunnel',
-    ]);
   });
 
   test('is of one command alone, also beside another, and nothing of it stays open', async () => {

@@ -1,11 +1,10 @@
-import { chmodSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { getuid } from 'node:process';
 import { describe, expect, test } from 'vitest';
 import { openRunDirectory } from '../../../src/adapters/storage/find-run.ts';
 import { runDirectoryAt } from '../../../src/adapters/storage/run-directory.ts';
 import { whyNotUsable } from '../../../src/adapters/storage/run-directory-check.ts';
-import { readRegularFile } from '../../../src/files/regular-file.ts';
 import { makePipe, tempFolder } from '../../support/files/temp-folder.ts';
 
 /** What a run leaves behind, by name. */
@@ -114,18 +113,6 @@ describe('what git would read and no run makes is refused by name', () => {
   });
 });
 
-test('files that are read whole have bounds', async () => {
-  for (const path of [
-    'shadow.git/config',
-    'shadow.git/objects/info/alternates',
-    'shadow.git/run-start.json',
-  ]) {
-    const folder = runFolder();
-    truncateSync(join(folder, path), 2 ** 31);
-    expect(await whyNot(folder)).toMatch(/ is larger than [\d,]+ bytes\.$/);
-  }
-});
-
 test('a directory that others may change is refused', async () => {
   const open = runFolder(0o755);
   chmodSync(join(open, 'shadow.git/config'), 0o666);
@@ -156,22 +143,4 @@ test('a link given by the caller leads to its run, whose path is then shown with
     status: 'ok',
     directory: runDirectoryAt(folder),
   });
-});
-
-test('no file of a run is waited for, followed or read beyond its bound', () => {
-  const folder = tempFolder({ file: '12345' });
-  makePipe(join(folder, 'pipe'));
-  symlinkSync('file', join(folder, 'link'));
-  const why = (name: string) => {
-    const read = readRegularFile(name.startsWith('/') ? name : join(folder, name), 4);
-    return read.status === 'failed' ? read.why : read.bytes.toString();
-  };
-  expect(['pipe', 'link', 'file', '/dev/zero', '/proc/self', 'none'].map(why)).toEqual([
-    'is not a file',
-    'is a link, and links are not followed here',
-    'is larger than 4 bytes',
-    'is not a file',
-    'is a link, and links are not followed here',
-    'does not exist',
-  ]);
 });

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, statSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { runDirectoryAt } from '../../../src/adapters/storage/run-directory.ts';
 import { whyNotUsable } from '../../../src/adapters/storage/run-directory-check.ts';
@@ -17,32 +17,6 @@ test('a run directory is locked for one, until that one lets go', async () => {
   const again = await lockRun(folder);
   expect(again).not.toBeNull();
   again?.();
-});
-
-test('the lock of a process that was killed is gone with it', async () => {
-  const folder = tempFolder();
-  const script = `const { lockRun } = await import(${JSON.stringify(resolve('src/adapters/storage/run-lock.ts'))});
-    await lockRun(${JSON.stringify(folder)});
-    console.log('locked');
-    setInterval(() => {}, 1_000);`;
-  const holder = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script]);
-  await once(holder.stdout, 'data');
-  expect(await lockRun(folder)).toBeNull();
-  holder.kill('SIGKILL');
-  await once(holder, 'exit');
-  const letGo = await lockRun(folder);
-  expect(letGo).not.toBeNull();
-  letGo?.();
-});
-
-test('a work tree has one lock, whatever path leads there', async () => {
-  const folder = tempFolder();
-  const letGoOfRun = await lockRun(folder);
-  const letGo = await lockWorkTree({ root: folder, gitDir: folder });
-  expect(letGo).not.toBeNull();
-  expect(await lockWorkTree({ root: `${folder}/.`, gitDir: folder })).toBeNull();
-  letGo?.();
-  letGoOfRun?.();
 });
 
 test('folders with inodes that a number cannot distinguish have separate locks', () => {
@@ -67,34 +41,6 @@ function elsewhere(program: string) {
   ];
   return spawn('unshare', [...line, '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
 }
-
-test('the lock of a work tree reaches other network namespaces, and ends with its process', async () => {
-  const root = tempFolder({ 'git/HEAD': '' });
-  const tree = { root, gitDir: join(root, 'git') };
-  const name = lockName('tree', statSync(root, { bigint: true })).slice(1);
-  writeFileSync(join(tree.gitDir, `${name}-0.sock`), 'no socket');
-  const given = JSON.stringify(tree);
-  const holder = elsewhere(
-    `console.log(await lockWorkTree(${given}) ? 'locked' : 'busy'); setInterval(() => {}, 1_000);`,
-  );
-  const [said] = await once(holder.stdout, 'data');
-  expect(String(said)).toBe('locked\n');
-  expect(await lockWorkTree(tree)).toBeNull();
-  holder.kill('SIGKILL');
-  await once(holder, 'close');
-  // What it left is removed.
-  expect(readdirSync(tree.gitDir)).toHaveLength(3);
-  const letGo = await lockWorkTree(tree);
-  expect(letGo).not.toBeNull();
-  expect(readdirSync(tree.gitDir)).toHaveLength(3);
-  const copy = await lockWorkTree({ ...tree, root: tempFolder() });
-  expect(copy).not.toBeNull();
-  copy?.();
-  const late = elsewhere(`console.log(await lockWorkTree(${given}) ? 'locked' : 'busy');`);
-  expect(String((await once(late.stdout, 'data'))[0])).toBe('busy\n');
-  letGo?.();
-  expect(readdirSync(tree.gitDir).sort()).toEqual(['HEAD', `${name}-0.sock`]);
-});
 
 test.each(['/proc/self', '/nonexistent', '/dev/null'])(
   'a git dir that takes no socket keeps no run away: %s',

@@ -1,41 +1,12 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { randomCases } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
 import { at, ScratchCheckout } from './scratch-checkout.ts';
 
 describe('a hostile checkout', () => {
-  test('that swaps a folder for a link during a scan gets nothing from outside into a patch', async () => {
-    const scratch = new ScratchCheckout();
-    mkdirSync(join(scratch.folder, 'secret'));
-    for (let i = 0; i < 20; i += 1) {
-      writeFileSync(join(scratch.folder, `secret/${i}`), 'secret\n');
-      scratch.write(`real/${i}`, 'harmless\n');
-    }
-    const workspace = await scratch.open();
-    const swap = `const fs = require('node:fs');
-      for (;;) {
-        try { fs.renameSync('real', 'aside'); fs.symlinkSync('../secret', 'real'); } catch {}
-        try { fs.rmSync('real'); fs.renameSync('aside', 'real'); } catch {}
-      }`;
-    const swapper = spawn(process.execPath, ['-e', swap], { cwd: scratch.root, stdio: 'ignore' });
-    onTestFinished(() => void swapper.kill('SIGKILL'));
-    const secretBlob = execFileSync('git', ['hash-object', '--stdin'], { input: 'secret\n' })
-      .toString()
-      .trim();
-    for (let round = 0; round < randomCases(60); round += 1) {
-      scratch.touchAll('real', 'aside');
-      const changes = await workspace.capture('all');
-      expect(changes.filter(({ after }) => after?.blob === secretBlob)).toEqual([]);
-    }
-    expect(existsSync(join(scratch.shadow, 'objects', secretBlob.slice(0, 2), secretBlob.slice(2)))).toBe(
-      false,
-    );
-  });
-
   test('a file that never stops growing is taken in as it was at some moment', async () => {
     const scratch = new ScratchCheckout();
     const workspace = await scratch.open();

@@ -175,15 +175,6 @@ test('a run that is running, dead or half written counts with what its journal s
   expect(stderr).toContain('; 5 runs could not be read.');
 });
 
-test('a resumed run counts once, with all its attempts, and a retried answer with what it cost', async () => {
-  const { result, journal, json } = home();
-  result(1, { status: 'running', outcome: null, superseded: [], costUsd: 0.25 });
-  const lost = { usage: { ...noUsage, input: 1000 }, estimated: true };
-  const retry = { attempt: 2, kind: 'stream' as const, status: null, cause: 'reset', waitMs: 1 };
-  journal(1, { type: 'turn.retried', ...retry, spent: lost }, answered);
-  expect((await json()).total).toMatchObject({ runs: 1, tokens: { input: 1100 }, estimated: true });
-});
-
 test('mistakes are reported, and an empty home costs nothing', async () => {
   const { usage } = home();
   expect((await usage()).stderr).toBe('patchsmith: done (exit 0): 0 runs: 0 tokens; $0.0000.\n');

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { replayRun } from '../../../src/commands/replay/start.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { oddSeconds, processesWith } from '../../support/machine/processes.ts';
 import { calledRun, SERVER } from '../../support/mcp/called.ts';
 import { inputOf, sink } from '../../support/runs/from-sources.ts';
@@ -65,22 +65,6 @@ describe('a server in the sandbox', () => {
       event.type === 'change.recorded' ? event.changes.filter(({ path }) => path === 'late.txt') : [],
     );
     expect(late).toHaveLength(1);
-  });
-
-  test('has the variables that it is given and no others, and they are hidden everywhere', async () => {
-    const secret = 'a-secret-of-the-server';
-    const run = await calledRun({
-      servers: { own: own('well', { env: { SERVICE_TOKEN: `\${TOKEN_OF_JOB}`, LEVEL: 'debugging' } }) },
-      env: { TOKEN_OF_JOB: secret, OTHER: 'other-value' },
-      turns: [[env('SERVICE_TOKEN'), env('LEVEL'), env('TOKEN_OF_JOB'), env('OTHER')]],
-    });
-    expect(run.said).toEqual([
-      said('SERVICE_TOKEN=***'),
-      said('LEVEL=debugging'),
-      said('TOKEN_OF_JOB='),
-      said('OTHER='),
-    ]);
-    expect(JSON.stringify([run.events, run.result, run.stderr, run.asked])).not.toContain(secret);
   });
 
   test('is replayed without a server, byte for byte', async () => {
@@ -266,52 +250,6 @@ describe('a server outside of the sandbox', () => {
     expect(existsSync(elsewhere)).toBe(true);
     expect(run.said[2]).toBe(said(''));
     expect(run.result.mcp).toMatchObject([{ contained: false, status: 'connected' }]);
-  });
-
-  test('may write to the work tree only as the policy permits', async () => {
-    const { root } = await makeRepository({ 'a.txt': 'a\n', 'kept.txt': 'kept\n' });
-    const run = await calledRun({
-      servers: { own: outside() },
-      settings: { repo: root, protect: ['kept.txt'] },
-      turns: [[write(join(root, 'b.txt')), write(join(root, 'kept.txt'))]],
-    });
-    expect(run.result.changedFiles.map(({ path }) => path)).toEqual(['b.txt']);
-    expect(run.result.putBack).toEqual([{ path: 'kept.txt', by: 'tool' }]);
-  });
-
-  test('is killed with the run, even if it ignores signals', async () => {
-    const seconds = oddSeconds();
-    await calledRun({
-      servers: { own: outside('stubborn') },
-      turns: [[{ name: 'own__leave', input: { seconds } }]],
-    });
-    expect(processesWith(seconds)).toEqual([]);
-    expect(processesWith(MARK)).toEqual([]);
-  });
-
-  test('is nothing that lies in the work tree', async () => {
-    const files = { 'server.mjs': 'process.exit(0)\n' };
-    const { root, write: put } = await makeRepository(files);
-    put('bin/server', '#!/bin/sh\nexit 0\n', 0o755);
-    for (const server of [
-      { command: './server.mjs', sandbox: false },
-      { command: join(root, 'bin/server'), sandbox: false },
-      { command: 'node', args: [join(root, 'server.mjs')], sandbox: false },
-    ]) {
-      const run = await calledRun({ servers: { own: server }, settings: { repo: root }, turns: [] });
-      expect([run.outcome.name, run.asked]).toEqual(['usage_error', []]);
-      expect(run.outcome.reason).toContain('nothing in the work tree is run there');
-    }
-    const onPath = await calledRun({
-      servers: { own: { command: 'server', sandbox: false } },
-      settings: { repo: root },
-      env: { PATH: `${join(root, 'bin')}:${process.env.PATH}` },
-      turns: [],
-    });
-    expect(onPath.result.mcp).toMatchObject([
-      // Which of the two is seen first is a matter of time.
-      { status: 'failed', reason: expect.stringMatching(/exit code 127|EPIPE/) },
-    ]);
   });
 });
 

@@ -1,12 +1,7 @@
 /** Process 1 and the shell of a command are out of reach of what they run, and the exit code is the shell's. */
 
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { arch } from 'node:process';
 import { expect, test } from 'vitest';
-import { RUNS_LEADERLESS, writeLeaderlessProgram } from '../../../support/machine/leaderless-program.ts';
-import { processesSeeing } from '../../../support/machine/processes.ts';
-import { until } from '../../../support/waiting/until.ts';
 import { makePlace, open } from '../fixture.ts';
 
 const CALLS =
@@ -34,46 +29,12 @@ const REACHING = `
     }
   }`;
 
-test('neither process 1 nor the shell of a command can be traced, read or robbed of a descriptor', async () => {
-  const { text } = await open(makePlace(), 'required');
-  const script = `perl -e '${REACHING} reach(1, "process 1"); reach(getppid, "the shell"); print "tried\\n"'; true`;
-  expect(await text(script)).toBe('tried\n');
-});
-
 test('programs that a command starts can be traced, so that debuggers work', async () => {
   const { text } = await open(makePlace(), 'required');
   // Until it has become its program, a child is a copy of the shell.
   const begun = 'until read -r name < /proc/$!/comm && [ "$name" = sleep ]; do :; done';
   const script = `sleep 60 & ${begun}; perl -e '${REACHING} reach($ARGV[0], "a child")' $!`;
   expect(await text(script)).toContain('reached a child by ptrace\n');
-});
-
-test('no program can give a command another exit code than its shell does', async () => {
-  const { run } = await open(makePlace(), 'required');
-  // Bubblewrap's own process 1 reports the exit code, plus one, through an eventfd.
-  const forge = `perl -e 'my $pidfd = syscall(${CALLS.pidfd_open}, 1, 0);
-    for my $number (0 .. 50) {
-      my $fd = syscall(${CALLS.pidfd_getfd}, $pidfd, $number, 0);
-      if ($fd >= 0) { open(my $out, ">&=", $fd); syswrite($out, pack("Q", 1)); }
-    }'`;
-  expect((await run(`${forge}; exit 7`)).end.exitCode).toBe(7);
-  expect((await run(`kill -9 1; kill -9 -1; exit 7`)).end.exitCode).toBe(7);
-  expect((await run('kill -STOP 1; kill -INT 1; kill -TERM 1; kill -CHLD 1; exit 7')).end.exitCode).toBe(7);
-});
-
-test('nothing is left of a command, whatever state /proc shows it in', async () => {
-  const { root, run, text } = await open(makePlace(), 'required');
-  if (RUNS_LEADERLESS) writeLeaderlessProgram(join(root, 'leaderless'), 4096);
-  const start = `(setsid ${RUNS_LEADERLESS ? './leaderless' : 'sleep 300'} &)`;
-  await text(start);
-  expect(processesSeeing(root)).toEqual([]);
-  const stop = new AbortController();
-  const running = run(`${start}; : > begun; sleep 300`, { signal: stop.signal });
-  await until('the command has begun', () => existsSync(join(root, 'begun')));
-  expect(processesSeeing(root)).not.toEqual([]);
-  stop.abort();
-  await running;
-  expect(processesSeeing(root)).toEqual([]);
 });
 
 test('a shell that is not allowed to be read runs scripts like any other', async () => {

@@ -52,50 +52,6 @@ const toolStarted = (id: string, name: string, input: unknown): RunAction => ({
   iteration: 1,
 });
 
-test('a verify command that fails shows the end of its output', () => {
-  const { accept, printed } = open();
-  const report = { command: 'npm test', end: commandEnd(1), output: 'a.js    \n1 of 2 failed\n' };
-  accept({ type: 'verify.completed', tree: null, reports: [report], otherwise: [] });
-  expect(printed()).toContain('    | a.js\n    | 1 of 2 failed\n');
-});
-
-test('a setup command is named as it starts and every 30 s of its silence, and shows its end when it fails', () => {
-  let now = 0;
-  const { progress, printed } = open({ clock: () => now });
-  const ended = progress.commandBefore('setup', 'npm ci', 600_000);
-  expect(printed()).toBe('setup npm ci …\n');
-  const lines: string[] = [];
-  for (; now < 65_000; now += 1_000) {
-    progress.tick();
-    const line = printed();
-    if (line !== '') lines.push(`${now / 1_000}: ${line}`);
-  }
-  expect(lines).toEqual([
-    '30: setup npm ci: 30 s so far, limit 600 s\n',
-    '60: setup npm ci: 60 s so far, limit 600 s\n',
-  ]);
-  const output = 'one\nnpm error 403\n';
-  ended({ command: 'npm ci', end: { ...commandEnd(1), durationMs: 65_000 }, output, why: 'npm error 403' });
-  expect(printed()).toBe(
-    'setup npm ci → exit code 1 after 65.0 s\n    why: npm error 403\n    | one\n    | npm error 403\n',
-  );
-  now += 60_000;
-  progress.tick();
-  expect(printed()).toBe('');
-});
-
-test("the model's words are marked, cut and redacted", () => {
-  const { progress, printed } = open();
-  progress.quote('the model says', `Used ${SECRET}.\n\u001b[2J${'line\n'.repeat(20)}`);
-  const lines = printed().split('\n');
-  expect(lines[0]).toBe('the model says:');
-  expect(lines.slice(1, -1).every((line) => line.startsWith('    | '))).toBe(true);
-  expect(lines.slice(-2)).toEqual(['    | … and 9 more lines in the result', '']);
-  expect(lines.join('')).not.toMatch(new RegExp(`${SECRET}|\\u001b`));
-  progress.quote('the model says', ' \n');
-  expect(printed()).toBe('');
-});
-
 test('a verify command that has ended is shown at once, and not again with the event about all of them', () => {
   const { accept, progress, printed } = open();
   const report = (command: string) => ({ command, end: commandEnd(0), output: '' });
@@ -229,22 +185,3 @@ const spoken = (text: string): RunAction => {
   const said = turn();
   return said.type === 'turn.completed' ? { ...said, turn: { ...said.turn, text } } : said;
 };
-
-test('with verbose, the text of the model is printed after its turn, behind a mark and without secrets or workflow commands', () => {
-  const hostile = `a ${SECRET} ##[error]b\r\n::set-env::\u001b[2J # ##\n`;
-  const { accept, printed } = open({ verbose: true });
-  accept(spoken(hostile), spoken(''));
-  expect(printed()).toBe('  │ a *** # #[error]b\n  │ : :set-env:: [2J # ##\n');
-  const silent = open();
-  silent.accept(spoken('Looking.'));
-  expect(silent.printed()).toBe('');
-});
-
-test('text from outside cannot control the terminal or the workflow', () => {
-  const { accept, printed, progress } = open();
-  accept(turn(), toolStarted('x', 'read_file', { path: '\u001b[2J\n::error::##[x]' }), completed('x'));
-  progress.warn(warning('WARN_SECOND_LOOK', `::stop-commands:: ##[x] ${SECRET}`));
-  expect(printed()).toBe(
-    '[1] read_file  [2J ::error::# #[x]\nwarning: [WARN_SECOND_LOOK] ::stop-commands:: # #[x] ***\n',
-  );
-});

@@ -2,15 +2,13 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import type { TraceTarget } from '../../../../src/adapters/sinks/tracing/target.ts';
 import { openTraces } from '../../../../src/adapters/sinks/tracing/traces.ts';
-import { type LlmTurn, noUsage } from '../../../../src/domain/conversation/conversation.ts';
-import { reviewToCome } from '../../../../src/domain/findings/review.ts';
+import { noUsage } from '../../../../src/domain/conversation/conversation.ts';
 import type { RunAction } from '../../../../src/domain/run/events.ts';
 import type { RunState } from '../../../../src/domain/run/state.ts';
 import { redactorFor } from '../../../../src/domain/secrets/redact.ts';
 import { emptyResult } from '../../../../src/engine/finish/result.ts';
 import { type Collector, startCollector } from '../../../support/otlp/collector.ts';
 import { call, commandEnd, completed, turn } from '../../../support/runs/events.ts';
-import { withEnoughTime } from '../../../support/waiting/enough-time.ts';
 
 let collector: Collector;
 afterEach(() => collector.close());
@@ -190,54 +188,6 @@ test('it continues the trace of its caller, and says what was cut off', async ()
   expect(collector.spans[2]).toMatchObject({ parent: parent.spanId, traceId: parent.traceId });
 });
 
-test('requests to a reviewer are its own, with the attempts that failed before its answer', async () => {
-  const settings = {
-    by: { provider: 'gemini', model: 'g', price: null },
-    ifNotReviewed: 'report',
-  } as const;
-  const review = reviewToCome(settings, { provider: 'anthropic', model: 'claude-sonnet-5-5' });
-  const answer: LlmTurn = {
-    content: [],
-    calls: [],
-    text: '',
-    stop: 'tool_use',
-    stopDetail: '',
-    usage: { ...noUsage, input: 5 },
-    model: 'g',
-    durationMs: 50,
-  };
-  const failed = { type: 'review.failed', message: 'x', again: false } as const;
-  const spent = { usage: { ...noUsage, input: 7 }, estimated: true };
-  await traced(
-    [
-      [100, { type: 'turn.retried', attempt: 2, kind: 'outage', status: 529, cause: 'full', waitMs: 5 }],
-      [200, { ...failed, kind: 'no_findings', again: true, turn: answer }],
-      [300, { type: 'review.completed', findings: [], leftOut: 0, turn: answer }],
-      [400, { ...failed, kind: 'outage', spent }],
-      [400, { ...failed, kind: 'budget' }],
-      [500, { type: 'turn.interrupted', spent }],
-    ],
-    {},
-    { phase: { at: 'review', summary: '' }, review },
-  );
-  const spans = collector.spans.slice(0, -1);
-  expect(
-    spans.map(({ name, attributes, events }) => [
-      name,
-      attributes['patchsmith.purpose'],
-      attributes['gen_ai.provider.name'],
-      attributes['gen_ai.usage.input_tokens'],
-      attributes['error.type'],
-      events.length,
-    ]),
-  ).toEqual([
-    ['chat g', 'review', 'gcp.gemini', 5, 'no_findings', 1],
-    ['chat g', 'review', 'gcp.gemini', 5, undefined, 0],
-    ['chat g', 'review', 'gcp.gemini', 7, 'outage', 0],
-    ['chat g', 'review', 'gcp.gemini', 7, 'interrupted', 0],
-  ]);
-});
-
 /** What is said at the end about a run of one span, and how many requests there were. */
 async function sent(
   answers: readonly ((response: ServerResponse) => void)[],
@@ -267,24 +217,4 @@ test.each([
   ],
 ])('a collector that %s is reported', async (_, answer, why) => {
   expect(await sent([answer])).toEqual([`${all}${why}`, 1]);
-});
-
-test('one that is silent or never stops talking uses up its time limit', async () => {
-  const endless = (response: ServerResponse) => {
-    const chunk = 'x'.repeat(16_384);
-    const more = () => response.write(chunk, (error) => void (error ? null : setImmediate(more)));
-    more();
-  };
-  for (const limit of ['withinMs', 'timeoutMs'])
-    expect(
-      await withEnoughTime(
-        async (ms) => {
-          const ended = await sent([() => undefined], { [limit]: ms });
-          await collector.close();
-          return ended;
-        },
-        ([, requests]) => requests > 0,
-      ),
-    ).toEqual([`${all}: no answer in time`, 1]);
-  expect(await sent([endless])).toEqual([undefined, 1]);
 });

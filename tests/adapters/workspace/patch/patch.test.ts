@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { makeProvenPatch } from '../../../../src/adapters/workspace/patch/patch.ts';
@@ -68,64 +68,6 @@ describe('the patch', () => {
     const inside = [{ path: 'r/objects/x', before: state('r/objects/x'), after: state('a') }];
     const changed = await makeProvenPatch(gitDir, { tree, objectFormat: 'sha1' }, inside, paths);
     expect(changed).toMatchObject({ status: 'proven', patch: { repositories: ['r'] } });
-  });
-
-  test('every kind of change is applied by plain git apply to byte-identical files and modes', async () => {
-    const scratch = new ScratchCheckout();
-    scratch.write('crlf.txt', 'one\r\ntwo\r\nthree\r\n');
-    scratch.write('no-newline.txt', 'one\ntwo');
-    scratch.write('gains-newline.txt', 'one\ntwo');
-    scratch.write('binary.bin', Buffer.from(Array.from({ length: 5000 }, (_, i) => (i * 7) % 256)));
-    scratch.write('latin1.txt', Buffer.from('caf\xe9 au lait\n', 'latin1'));
-    scratch.write('plain.sh', '#!/bin/sh\n');
-    scratch.write('tool.sh', '#!/bin/sh\n', 0o755);
-    scratch.write('old/name.txt', 'a\nb\nc\nd\ne\nf\ng\nh\n');
-    scratch.write('deleted.txt', 'gone\n');
-    scratch.write('empty-deleted.txt', '');
-    scratch.link('link', 'plain.sh');
-    scratch.link('dangling', 'nowhere');
-    scratch.write('file-to-folder', 'x\n');
-    scratch.write('folder-to-file/a', 'x\n');
-    scratch.write('folder-to-link/a', 'x\n');
-    scratch.link('link-to-file', 'plain.sh');
-    scratch.link('link-to-folder', 'old');
-    scratch.write('file-to-link', 'plain.sh');
-    for (const name of ODD_NAMES) scratch.write(name, `in ${name}\n`);
-    scratch.commit();
-    const workspace = await scratch.open();
-
-    scratch.write('crlf.txt', 'one\r\n2\r\nthree\r\n');
-    scratch.write('no-newline.txt', 'one\n2');
-    scratch.write('gains-newline.txt', 'one\ntwo\n');
-    scratch.write('binary.bin', Buffer.from(Array.from({ length: 5001 }, (_, i) => (i * 11) % 256)));
-    scratch.write('latin1.txt', Buffer.from('th\xe9\n', 'latin1'));
-    chmodSync(scratch.path('plain.sh'), 0o755);
-    chmodSync(scratch.path('tool.sh'), 0o644);
-    scratch.remove('old');
-    scratch.write('new/name.txt', 'a\nb\nc\nd\ne\nf\ng\nH\n');
-    scratch.remove('deleted.txt');
-    scratch.remove('empty-deleted.txt');
-    scratch.write('empty-new.txt', '');
-    scratch.link('link', 'tool.sh');
-    scratch.link('dangling', 'elsewhere');
-    scratch.write('zeros.bin', Buffer.alloc(3));
-    scratch.remove('file-to-folder');
-    scratch.write('file-to-folder/inside/deep', 'y\n');
-    scratch.remove('folder-to-file');
-    scratch.write('folder-to-file', 'y\n');
-    scratch.remove('folder-to-link');
-    scratch.link('folder-to-link', 'new');
-    scratch.remove('link-to-file');
-    scratch.write('link-to-file', 'now a file\n', 0o755);
-    scratch.remove('link-to-folder');
-    scratch.write('link-to-folder/inside', 'z\n');
-    scratch.link('file-to-link', 'plain.sh');
-    for (const name of ODD_NAMES) scratch.write(name, `now in ${name}\n`, 0o755);
-    for (const name of ODD_NAMES) scratch.write(`added/${name}`, 'more\n');
-
-    const patch = await patchOfAll(workspace);
-    expect(appliedByGit(scratch, patch.baseTree, patch.bytes)).toEqual(filesBelow(scratch.root));
-    expect(await workspace.capture('all')).toEqual([]);
   });
 
   test('it lists its files with kinds, old names and line counts', async () => {
@@ -198,21 +140,6 @@ describe('the patch', () => {
     for (const name of ['a.txt', 'a.md', 'sub/a.c']) scratch.write(name, 'two\n');
     const patch = Buffer.from((await patchOfAll(workspace)).bytes).toString();
     expect(patch.match(/^\+two$/gm)).toEqual(['+two', '+two', '+two']);
-  });
-
-  test('empty folders, FIFOs and sockets are not part of it', async () => {
-    const scratch = new ScratchCheckout();
-    scratch.write('a', 'a\n');
-    scratch.write('becomes-fifo', 'x\n');
-    scratch.commit();
-    const workspace = await scratch.open();
-    mkdirSync(scratch.path('empty/deeper'), { recursive: true });
-    rmSync(scratch.path('becomes-fifo'));
-    scratch.mkfifo('becomes-fifo');
-    scratch.mkfifo('fifo');
-    expect((await patchOfAll(workspace)).files).toEqual([
-      { path: 'becomes-fifo', kind: 'delete', additions: 0, deletions: 1 },
-    ]);
   });
 
   testAtNight(

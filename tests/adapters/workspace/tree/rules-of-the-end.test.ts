@@ -1,12 +1,11 @@
-import { utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { utimesSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { reopenWorkspace } from '../../../../src/adapters/workspace/reopen.ts';
 import { type FileState, toCodeChanges } from '../../../../src/domain/changes/change.ts';
 import { ChangeLedger } from '../../../../src/domain/changes/ledger.ts';
-import { type PathGuard, pathGuard } from '../../../../src/domain/changes/path-policy.ts';
+import type { PathGuard } from '../../../../src/domain/changes/path-policy.ts';
 import type { CaptureScope, Workspace } from '../../../../src/ports/workspace.ts';
-import { at, ScratchCheckout } from '../scratch-checkout.ts';
+import { ScratchCheckout } from '../scratch-checkout.ts';
 
 /** The workspace with a ledger that takes everything for the work of calls. */
 async function openWithLedger(scratch: ScratchCheckout, guard?: PathGuard) {
@@ -116,32 +115,6 @@ describe('rules of the end', () => {
     expect(run.workspace.notes().exposed).toEqual(['out/theirs.txt']);
   });
 
-  test('no rule of the run hides a protected path', async () => {
-    const scratch = new ScratchCheckout();
-    scratch.write('.gitignore', '*.js\n');
-    scratch.write('src/a.txt', 'a\n');
-    scratch.commit();
-    const guard = pathGuard({ allow: ['src/**'], protect: ['src/kept/**', '*.lock'] });
-    const run = await openWithLedger(scratch, guard);
-    scratch.write('.gitignore', '*\n');
-    scratch.write('sub/.gitignore', '*\n');
-    scratch.write('sub/planted', 'x\n');
-    scratch.write('src/.gitignore', 'kept/\n*.lock\nout/\n');
-    scratch.write('src/kept/planted', 'x\n');
-    scratch.write('src/kept/hidden.js', 'x\n');
-    scratch.write('src/out/my.lock', 'x\n');
-    scratch.write('src/my.lock', 'x\n');
-    // The others come into view as soon as the forbidden rules have been put back.
-    expect(await run.look()).toEqual([
-      '~.gitignore',
-      '+src/kept/hidden.js',
-      '+src/kept/planted',
-      '+src/my.lock',
-      '+src/out/my.lock',
-      '+sub/.gitignore',
-    ]);
-  });
-
   test('the patch uses the encoding and line endings that the run sets for files, as git adds them', async () => {
     const scratch = new ScratchCheckout();
     const latin = Buffer.from('\xe4\r\n', 'latin1');
@@ -172,66 +145,6 @@ describe('rules of the end', () => {
       'x\n',
     ]);
     expect(text('a.was')).toBe('\xe4\r\n\xe4\r\n');
-  });
-
-  test('rules of a folder, of the git folder and of the user decide together, as git weighs them', async () => {
-    const scratch = new ScratchCheckout();
-    scratch.git('config', 'core.excludesFile', '~/ignores');
-    scratch.write('../home/ignores', '*.user\n');
-    writeFileSync(join(scratch.root, '.git/info/exclude'), '*.info\n!kept.user\n');
-    scratch.write('d/.gitignore', '*.log\n');
-    scratch.commit();
-    const run = await openWithLedger(scratch);
-    const names = ['a.user', 'kept.user', 'a.info', 'a.log', 'b.log', 'a.txt'];
-    for (const folder of ['', 'd/', 'd/e/']) for (const name of names) scratch.write(folder + name, 'x\n');
-    await run.look();
-    scratch.write('.gitignore', '!a.user\n*.log\n');
-    scratch.write('d/.gitignore', '!a.info\n!b.log\na.txt\n');
-    scratch.write('d/e/.gitignore', '/kept.user\n!a.txt\n');
-    await run.look();
-    const { tree } = await patchOf(run.workspace, run.ledger);
-    expect(filesOf(scratch, tree)).toEqual(filesGitAdds(scratch));
-    expect(await run.patched()).toEqual([
-      '.gitignore',
-      ...['a.txt', 'a.user', 'd/.gitignore', 'd/a.info', 'd/a.user', 'd/b.log', 'd/e/.gitignore'],
-      ...['d/e/a.info', 'd/e/a.txt', 'd/e/a.user', 'd/e/b.log', 'd/kept.user', 'kept.user'],
-    ]);
-    expect(run.workspace.notes().exposed).toEqual([]);
-  });
-
-  test('listing and searching follow the rules of the moment', async () => {
-    const scratch = new ScratchCheckout();
-    scratch.write('.gitignore', '*.log\n');
-    scratch.write('a.log', 'word\n');
-    scratch.write('a.txt', 'word\n');
-    scratch.commit();
-    const { workspace } = await openWithLedger(scratch);
-    const list = async (path = '') => {
-      const listed = await workspace.listFiles(at(path), null);
-      return listed.status === 'ok' ? listed.paths : listed.message;
-    };
-    scratch.write('sub/b.log', 'word\n');
-    scratch.write('sub/b.txt', 'word\n');
-    expect(await list()).toEqual(['.gitignore', 'a.txt', 'sub/b.txt']);
-    scratch.write('.gitignore', '*.txt\n');
-    expect(await list('sub')).toEqual(['sub/b.log']);
-    expect(await list()).toEqual(['.gitignore', 'a.log', 'a.txt', 'sub/b.log']);
-    scratch.write('sub/.gitignore', '*\n');
-    expect(await list()).toEqual(['.gitignore', 'a.log', 'a.txt']);
-    scratch.remove('.gitignore');
-    scratch.remove('sub/.gitignore');
-    expect(await list('sub')).toEqual(['sub/b.log', 'sub/b.txt']);
-    const found = await workspace.search({
-      pattern: 'word',
-      path: at(''),
-      glob: '*.log',
-      maxMatches: 10,
-      signal: new AbortController().signal,
-    });
-    expect(found.status === 'ok' && found.matches.map(({ path }) => path)).toEqual(['a.log', 'sub/b.log']);
-    expect(await workspace.writeFile(at('c.log'), Buffer.from('x'))).toMatchObject({ ignored: false });
-    scratch.write('.gitignore', '*.log\n');
-    expect(await workspace.writeFile(at('d.log'), Buffer.from('x'))).toMatchObject({ ignored: true });
   });
 });
 
