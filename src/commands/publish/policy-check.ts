@@ -60,6 +60,7 @@ export async function checkLinked(
   { files }: CheckedPatch,
   tree: string,
 ): Promise<string[]> {
+  if (settings.protectedPaths === 'allow') return [];
   const links = ((await treeEntries(clone.gitDir, tree)) ?? []).filter(({ mode }) => mode === '120000');
   const ids = links.map(({ id }) => id);
   const contents = await clone.contents(ids, MAX_TARGET_BYTES);
@@ -71,17 +72,23 @@ export async function checkLinked(
     listIn(byPlace, place).push(path);
     for (const hop of hops) listIn(byHop, hop).push(path);
   }
+  // The names of its files through links, each with the links on its way. It grows while it is walked.
   const touched = files.flatMap(({ path, from }) => (from === null ? [path] : [path, from]));
-  const names = new Set(touched.map((path) => `/${path}`));
-  // It grows while it is walked: a file has a name through each way of links that leads to it.
-  for (const name of names) {
-    if (names.size >= MAX_NAMES) break;
+  const names = new Map(touched.map((path): [string, string[]] => [`/${path}`, []]));
+  for (const [name, way] of names) {
     const above = [name, ...foldersOf(name), '/'].flatMap((at) =>
-      (byPlace.get(at) ?? []).map((path) => resolvedPath(path, name.slice(at.length).replace(/^\//, ''))),
+      (byPlace.get(at) ?? []).map((link) => ({ link, rest: name.slice(at.length).replace(/^\//, '') })),
     );
-    for (const other of [...above, ...(byHop.get(name) ?? [])]) if (names.size < MAX_NAMES) names.add(other);
+    const hops = (byHop.get(name) ?? []).map((link) => ({ link, rest: '' }));
+    for (const { link, rest } of [...above, ...hops]) {
+      const other = resolvedPath(link, rest);
+      // Links in circles give endless names, but none of another kind the second time.
+      if (!way.includes(link) && !names.has(other)) names.set(other, [...way, link]);
+    }
+    if (names.size > MAX_NAMES)
+      refuse(`Links give its files more than ${MAX_NAMES} names, too many to judge.`);
   }
-  const others = [...names].slice(touched.length);
+  const others = [...names.keys()].slice(touched.length);
   return judged(
     others.map((name) => ({ path: name.slice(1), kind: 'modify', additions: null, deletions: null })),
     rulesOf({ result, settings }),
@@ -94,7 +101,7 @@ function listIn(lists: Map<string, string[]>, key: string): string[] {
   return list;
 }
 
-/** Links in circles give endless names. */
+/** More are made to hide one of them. */
 const MAX_NAMES = 2_000;
 
 /** The links on the way from a path, and where it leads in the tree. */
@@ -134,12 +141,13 @@ export function rulesOf({ result, settings }: Pick<PublishJob, 'result' | 'setti
 function judged(files: readonly ChangedFile[], rules: ProtectedRules): string[] {
   const { refused, drafts } = judgeProtected(files, rules);
   if (refused.length === 0) return drafts;
-  return stop(
-    policyViolation(
-      'ERR_PROTECTED_PATH',
-      `The patch changes protected files: ${listed(refused, 10, 'file')}. Accept them with --accept-protected GLOB, or publish a draft with --protected draft.`,
-    ),
+  return refuse(
+    `The patch changes protected files: ${listed(refused, 10, 'file')}. Accept them with --accept-protected GLOB, or publish a draft with --protected draft.`,
   );
+}
+
+function refuse(why: string): never {
+  stop(policyViolation('ERR_PROTECTED_PATH', why));
 }
 
 /** The globs of the plan, of the run's settings and of our own settings all apply. */

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { removeFolders } from '../../support/files/repository.ts';
+import { type Repository, removeFolders } from '../../support/files/repository.ts';
 import { isWrite } from '../../support/github-server/server.ts';
 import {
   closeGitHubs,
@@ -20,23 +20,22 @@ import { sampled } from '../../support/setup/sample.ts';
 
 const LONG = 'x\n'.repeat(200_000);
 
+const FILES = {
+  ...{ 'a.txt': 'a\n', 'long.txt': LONG, 'papers/notes.md': 'Be kind.\n' },
+  ...{ 'same.txt': 'on: push\n', '.github/workflows/ci.yml': 'on: push\n' },
+};
+
+async function withLinks({ root, git }: Repository): Promise<void> {
+  symlinkSync('docs/notes.md', join(root, 'CLAUDE.md'));
+  symlinkSync('papers', join(root, 'docs'));
+  await git('add', '--all');
+  await git('commit', '--quiet', '--message', 'Links');
+}
+
 let made: MadeRun;
 beforeAll(async () => {
-  made = await madeRun(
-    {
-      ...{ 'a.txt': 'a\n', 'long.txt': LONG, 'papers/notes.md': 'Be kind.\n' },
-      ...{ 'same.txt': 'on: push\n', '.github/workflows/ci.yml': 'on: push\n' },
-    },
-    [{ calls: [call('write_file', { path: 'a.txt', content: 'b\n' })] }, { text: 'Done.' }],
-    {
-      prepare: async ({ root, git }) => {
-        symlinkSync('docs/notes.md', join(root, 'CLAUDE.md'));
-        symlinkSync('papers', join(root, 'docs'));
-        await git('add', '--all');
-        await git('commit', '--quiet', '--message', 'Links');
-      },
-    },
-  );
+  const turns = [{ calls: [call('write_file', { path: 'a.txt', content: 'b\n' })] }, { text: 'Done.' }];
+  made = await madeRun(FILES, turns, { prepare: withLinks });
 });
 afterAll(closeGitHubs);
 afterAll(removeFolders);
@@ -101,6 +100,15 @@ test('a file that a protected name leads to through two links is protected', asy
   forge(there, { patch, kinds: { 'papers/notes.md': 'modify' }, tree });
   const { exitCode, said } = await publish(there);
   expect([exitCode, said?.reason]).toEqual([8, expect.stringContaining('protected files: CLAUDE.md.')]);
+});
+
+test('so is one that is the last of many, beside links which give each of them fifty names', async () => {
+  const command =
+    'for i in $(seq 10 58); do ln -s . a$i; echo b > b$i; done; echo Be evil. > papers/notes.md';
+  const turns = [{ calls: [call('run_command', { command })] }, { text: 'Done.' }];
+  const there = await onGitHub(await madeRun(FILES, turns, { prepare: withLinks }));
+  const { exitCode, said, stderr } = await publish(there);
+  expect([exitCode, said?.errorCode], stderr).toEqual([8, 'ERR_PROTECTED_PATH']);
 });
 
 test('another commit of a submodule is published with a flag', async () => {
