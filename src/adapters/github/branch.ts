@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { type CommitOrigin, originOfCommit } from '../../domain/github/publishing/commit-message.ts';
-import { GitHubObjectId, GitHubRefused, type OnGitHub } from './request.ts';
+import { GitHubObjectId, type OnGitHub } from './request.ts';
 
 const WithId = z.object({ sha: GitHubObjectId });
 /** A ref in GitHub's answers. */
@@ -72,16 +72,6 @@ export async function commitsSince(
 /** The commit a branch is at; null if there is no such branch. */
 export async function findHead(where: OnGitHub, branch: string): Promise<string | null> {
   return (await where.find('/git/ref/{ref}', Ref, { ref: `heads/${branch}` }))?.object.sha ?? null;
-}
-
-/** Deletes a ref, such as `refs/heads/main`; one that is gone already is fine. */
-export async function deleteRef(where: OnGitHub, name: string): Promise<void> {
-  try {
-    await where.remove('/git/refs/{ref}', { ref: name.replace('refs/', '') });
-  } catch (error) {
-    const isGone = error instanceof GitHubRefused && /does not exist/i.test(error.refusal.message);
-    if (!isGone) throw error;
-  }
 }
 
 /** The newest common ancestor of both commits. */

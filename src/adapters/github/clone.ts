@@ -22,6 +22,8 @@ export interface ClonePlace {
   /** Passed to git in its environment, where no process list shows it. */
   readonly token: string;
   readonly signal: AbortSignal;
+  /** Called in place of each push, with its command line. */
+  readonly tell?: ((line: string) => void) | undefined;
   /** Proxies and certificates are taken from here. */
   readonly env: Environment;
   /** Length of a second, in milliseconds, in the pauses before retries. Default: 1,000. */
@@ -95,8 +97,21 @@ export class Clone {
   }
 
   /** False if the ref is not where it could be moved forward from: someone else was faster. */
-  async push(sha: string, ref: string): Promise<boolean> {
-    const args = ['push', '--porcelain', '--no-verify', 'origin', `${sha}:${ref}`];
+  push(sha: string, ref: string): Promise<boolean> {
+    return this.#push(`${sha}:${ref}`);
+  }
+
+  /** Deletes a ref. False if it is no longer at this commit. */
+  remove(sha: string, ref: string): Promise<boolean> {
+    return this.#push(`--force-with-lease=${ref}:${sha}`, `:${ref}`);
+  }
+
+  async #push(...words: string[]): Promise<boolean> {
+    const { tell } = this.#place;
+    tell?.(`git push ${this.url} ${words.join(' ')}`);
+    if (tell !== undefined) return true;
+    if (!existsSync(this.gitDir)) makeScratch(this.gitDir, this.url);
+    const args = ['push', '--porcelain', '--no-verify', 'origin', ...words];
     const pushed = await this.#askServer(args);
     if (pushed.exitCode === 0) return true;
     const said = `${pushed.stdout.toString('utf8')}\n${pushed.stderr}`;
@@ -157,7 +172,7 @@ const MISSING = /not our ref|no such remote ref|couldn't find remote ref/i;
 
 /** Someone else was faster: before the push began, or while the server processed it. */
 const MOVED =
-  /\[rejected\] \((?:fetch first|non-fast-forward|stale info|already exists)\)|cannot lock ref '[^']*': (?:reference already exists|is at [0-9a-f]+ but expected)/;
+  /\[rejected\] \((?:fetch first|non-fast-forward|stale info|already exists)\)|cannot lock ref '[^']*': (?:reference already exists|unable to resolve|is at [0-9a-f]+ but expected)/;
 
 /** The server's own words, if it gave any. */
 function refusedBy(route: string, said: string): GitHubRefused {

@@ -138,25 +138,10 @@ export async function turnIntoDraft(
   return turned.status === 'ok' ? null : turned.refusal.message;
 }
 
-/** A pull request that was closed without being merged. */
-export interface ClosedPullRequest {
-  readonly pull: PullRequest;
-  /** Login of the account that closed it; null if GitHub does not say. */
-  readonly by: string | null;
-}
-
-/** The newest closed pull request from a branch into this base, if it has our marker and was not merged; otherwise null. */
-export async function findUnmerged(
-  where: OnGitHub,
-  wanted: Pick<NewPullRequest, 'base' | 'branch' | 'headOwner' | 'headRepo'>,
-  marker: string,
-): Promise<ClosedPullRequest | null> {
-  const closed = (await findPulls(where, wanted, 'closed')).filter(({ base }) => base.ref === wanted.base);
-  const [newest] = closed.sort((a, b) => b.number - a.number);
-  if (newest === undefined || newest.merged_at != null || !newest.body?.includes(marker)) return null;
+/** Login of the account that closed it; undefined if GitHub does not say. */
+export async function closedBy(where: OnGitHub, { number }: PullRequest): Promise<string | undefined> {
   const schema = z.object({ closed_by: Login.nullish() });
-  const { closed_by } = await where.get('/issues/{issue_number}', schema, { issue_number: newest.number });
-  return { pull: newest, by: closed_by?.login ?? null };
+  return (await where.get('/issues/{issue_number}', schema, { issue_number: number })).closed_by?.login;
 }
 
 /** Whether it is open again: GitHub does not permit it after its branch was recreated. */

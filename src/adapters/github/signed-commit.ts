@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import type { CommitOrder } from '../../ports/github.ts';
-import { deleteRef, findHead } from './branch.ts';
+import { findHead } from './branch.ts';
 import type { Clone } from './clone.ts';
 import { GitHubObjectId, GitHubRefused, type OnGitHub } from './request.ts';
 
@@ -22,18 +22,16 @@ export type SignedCommit =
 
 /**
  * The branch is not moved to a commit that GitHub does not show as verified. The clone has the order's tree and parents.
- * `pushTo` pushes a commit of the clone to a ref that does not exist yet.
  */
 export async function makeSignedCommit(
   where: OnGitHub,
   clone: Clone,
   order: CommitOrder,
-  pushTo: (sha: string, ref: string) => Promise<unknown>,
 ): Promise<SignedCommit> {
   // The same contents make the same commit, so that it can be pushed again after a crash.
   const unsigned = await clone.makeCommit({ ...order, ...CARRIER });
   const ref = `refs/patchsmith/unsigned/${unsigned}`;
-  await pushTo(unsigned, ref);
+  await clone.push(unsigned, ref);
   try {
     const { message, tree, parents, author, committer } = order;
     const people = { ...(author && { author }), ...(committer && { committer }) };
@@ -53,7 +51,7 @@ export async function makeSignedCommit(
       };
     return (await moveBranch(where, order, sha)) ? { status: 'made', sha } : { status: 'moved' };
   } finally {
-    await deleteRef(where, ref);
+    await clone.remove(unsigned, ref);
   }
 }
 

@@ -27,7 +27,7 @@ export async function makeCommit(
   clone: Clone,
   wanted: CommitToMake,
 ): Promise<string | null> {
-  const { settings, fork, result, publication, say, sayMade } = job;
+  const { settings, fork, result, publication, sayMade } = job;
   const { base, request, ...order } = wanted;
   const { author, committer, trailers } = await peopleOf(job);
   const facts = { runId: result.runId, tree: order.tree, base, request };
@@ -43,19 +43,14 @@ export async function makeCommit(
     sayMade(`${branch} ${operation}: ${sha.slice(0, 8)}`);
     return sha;
   };
-  const push = (sha: string, ref: string) => {
-    if (!settings.dryRun) return clone.push(sha, ref);
-    say(`would git push ${clone.url} ${sha}:${ref}`);
-    return Promise.resolve(true);
-  };
   if (settings.sign === 'required') {
-    const made = await makeSignedCommit(fork, clone, { ...order, message, author, committer }, push);
+    const made = await makeSignedCommit(fork, clone, { ...order, message, author, committer });
     if (made.status === 'failed') stop(publishFailed('ERR_COMMIT_NOT_MADE', sentence(made.message)));
     return made.status === 'moved' ? null : report(made.sha, true);
   }
   const by = author ?? (await accountOf(fork));
   const sha = await clone.makeCommit({ ...order, message, author: by, committer: committer ?? by });
-  return (await push(sha, `refs/heads/${branch}`)) ? report(sha, null) : null;
+  return (await clone.push(sha, `refs/heads/${branch}`)) ? report(sha, null) : null;
 }
 
 async function peopleOf({ fork, settings }: PublishJob) {

@@ -92,9 +92,10 @@ function askedOn({ pullRequest: number }: FollowUp, repository: string, settings
 
 /** The clone of the repository with the branch. `repository` is the upstream's name of today, which git needs. */
 export function cloneFor(place: PublishPlace & Pick<PublishJob, 'scratch'>, repository: string): Clone {
-  const { upstream, fork, settings, scratch: folder } = place;
+  const { upstream, fork, settings, say, scratch: folder } = place;
+  const tell = settings.dryRun ? (line: string) => say(`would ${line}`) : undefined;
   const name = fork === upstream ? repository : `${fork.owner}/${fork.repo}`;
-  return new Clone({ ...place, folder, url: `${settings.githubServerUrl}/${name}.git` });
+  return new Clone({ ...place, folder, tell, url: `${settings.githubServerUrl}/${name}.git` });
 }
 
 /** Merges in the clone, for the commits of a branch that may be merges of its base. */

@@ -20,7 +20,7 @@ import { pullRequestText } from '../../texts/pull-request.ts';
 import type { ChangeFacts, Ground, PullOfChange } from './change.ts';
 import type { PublishJob } from './job.ts';
 import { stop } from './place.ts';
-import { lookAtBranch, type PlanBranch } from './plan-branch.ts';
+import { findClosed, lookAtBranch, type PlanBranch } from './plan-branch.ts';
 import { explained } from './refusals.ts';
 
 /** The branch of the plan, and its pull request as it is to be. */
@@ -50,8 +50,10 @@ export async function lookAtOwnPull(job: PublishJob): Promise<Ground> {
       return open.length === 0 && closed !== null ? [closed] : open;
     },
     async findOrOpen(facts) {
+      // People may have closed it since.
       const there =
-        (await findPullRequest(place.upstream, place.wanted)) ?? (closed && (await reopened(job, closed)));
+        (await findPullRequest(place.upstream, place.wanted)) ??
+        (await reopened(job, await findClosed(place, job.marker, job.settings.reopen)));
       if (there !== null) return { thing: there, isNew: false };
       return openPullRequest(place.upstream, {
         ...place.wanted,
@@ -89,8 +91,8 @@ async function refuseOtherWork(
 }
 
 /** Open again, or null where GitHub does not permit it: then another one is opened. */
-async function reopened({ upstream, sayMade }: PublishJob, pull: PullRequest): Promise<PullRequest | null> {
-  if (!(await reopenPullRequest(upstream, pull))) return null;
+async function reopened({ upstream, sayMade }: PublishJob, pull: PullRequest | null) {
+  if (pull === null || !(await reopenPullRequest(upstream, pull))) return null;
   sayMade(`pull request #${pull.number} reopened: ${pull.html_url}`);
   return pull;
 }

@@ -4,12 +4,13 @@
  */
 
 import { ownAccount } from '../../adapters/github/access.ts';
-import { type CommitsSince, commitsSince, deleteRef, findHead } from '../../adapters/github/branch.ts';
+import { type CommitsSince, commitsSince, findHead } from '../../adapters/github/branch.ts';
 import type { Clone } from '../../adapters/github/clone.ts';
 import { putComment } from '../../adapters/github/issues.ts';
 import {
+  closedBy,
   findPullRequest,
-  findUnmerged,
+  findPulls,
   type PullRequest,
   updatePullRequest,
 } from '../../adapters/github/pull-requests.ts';
@@ -114,21 +115,24 @@ export async function refuseForeign(place: PublishPlace, work: BranchWork): Prom
   }
 }
 
-/** The pull request to reopen, and null for none: there is an open one, or none that was closed unmerged. */
-async function findClosed(
+/** The newest closed pull request into this base, to be reopened; null if it was merged or is not ours, or where one is open. */
+export async function findClosed(
   { upstream, wanted }: PullPlace,
   marker: string,
   setting: PublishPlace['settings']['reopen'],
 ): Promise<PullRequest | null> {
-  const found = await findUnmerged(upstream, wanted, marker);
-  if (found === null || (await findPullRequest(upstream, wanted)) !== null) return null;
-  const me = setting === 'always' ? null : await ownAccount(upstream.github);
-  if (setting === 'always' || (me !== null && me.login === found.by)) return found.pull;
-  const by = found.by === null ? '' : ` by ${found.by}`;
+  const closed = (await findPulls(upstream, wanted, 'closed')).filter(({ base }) => base.ref === wanted.base);
+  const [pull] = closed.sort((a, b) => b.number - a.number);
+  if (pull === undefined || pull.merged_at != null || !pull.body?.includes(marker)) return null;
+  if ((await findPullRequest(upstream, wanted)) !== null) return null;
+  const login = setting === 'always' ? undefined : await closedBy(upstream, pull);
+  if (setting === 'always' || (login !== undefined && login === (await ownAccount(upstream.github))?.login))
+    return pull;
+  const by = login === undefined ? '' : ` by ${login}`;
   return stop(
     publishFailed(
       'ERR_PULL_REQUEST_CLOSED',
-      `The pull request of this plan was closed${by} without being merged, and stays closed (--reopen never): ${found.pull.html_url}. Reopen it and publish again, or publish with --reopen always.`,
+      `The pull request of this plan was closed${by} without being merged, and stays closed (--reopen never): ${pull.html_url}. Reopen it and publish again, or publish with --reopen always.`,
     ),
   );
 }
@@ -138,7 +142,7 @@ async function findClosed(
  * done. A pull request that the run built on, other people's, and one into another base are left alone.
  */
 export async function settleStale(job: PublishJob, end: RunOutcome): Promise<RunOutcome> {
-  const { settings, result, marker, branch, fork, publication, sayMade } = job;
+  const { settings, result, marker, branch, publication, sayMade } = job;
   if (settings.stale === 'keep') return end;
   const read = await ended(job, () => readBase(job, { branch, began: result.baseBranch }));
   if ('name' in read) return read.errorCode === 'ERR_BASE_BRANCH' ? end : read;
@@ -168,7 +172,8 @@ export async function settleStale(job: PublishJob, end: RunOutcome): Promise<Run
   publication.pullRequest = { ...made, operation: 'closed' };
   sayMade(`pull request #${number} closed: ${url}`);
   if (!settings.deleteBranch) return ending('was closed');
-  await deleteRef(fork, `refs/heads/${branch}`);
+  if (!(await cloneFor(job, base.repository).remove(head.sha, `refs/heads/${branch}`)))
+    return ending('was closed; its branch has moved since, and stays');
   sayMade(`${branch} deleted`);
   return ending('was closed, and its branch deleted');
 }

@@ -67,7 +67,9 @@ describe('a later run that finds nothing to change', () => {
     const there = await published();
     const args = ['--stale', 'close', '--delete-branch'];
     const dry = await publish(withIdle(there), { args: [...args, '--dry-run'] });
-    expect(dry.stderr).toMatch(/would PATCH .*"state":"closed"[\s\S]*would DELETE /);
+    expect(dry.stderr).toMatch(
+      /would PATCH .*"state":"closed"[\s\S]*would git push .* :refs\/heads\/patchsmith\//,
+    );
     const { exitCode, said, stderr } = await publish(withIdle(there), { args });
     expect([exitCode, said?.outcome], stderr).toEqual([0, 'no_change']);
     expect(said?.pullRequest).toMatchObject({ number: there.number, operation: 'closed' });
@@ -91,6 +93,20 @@ describe('a later run that finds nothing to change', () => {
     expect((await find(there)).pulls).toMatchObject([{ state: 'open' }]);
     expect(commentsOf(there)).toEqual(['**This may not be needed any more**']);
   });
+
+  test('deletes no branch that people push to meanwhile', async () => {
+    const there = await published();
+    let theirs = '';
+    there.github.before(async ({ operation, method }) => {
+      if (operation !== 'git-http/receive-pack' && method !== 'DELETE') return;
+      theirs ||= await there.repository.commit(there.branch, { 'b.txt': 'mine\n' });
+    });
+    const { exitCode, said } = await publish(withIdle(there), {
+      args: ['--stale', 'close', '--delete-branch'],
+    });
+    expect([exitCode, said?.reason]).toEqual([0, expect.stringContaining('its branch has moved')]);
+    expect(await there.repository.head(there.branch)).toBe(theirs);
+  });
 });
 
 describe('a pull request that was closed without being merged', () => {
@@ -101,5 +117,17 @@ describe('a pull request that was closed without being merged', () => {
     const again = await publish(there);
     expect(again.said?.pullRequest, again.stderr).toMatchObject({ number: there.number });
     expect((await find(there)).pulls).toMatchObject([{ state: 'open' }]);
+  });
+
+  test('stays closed when people close it while it is updated', async () => {
+    const there = await published();
+    await there.repository.commit('main', { 'b.txt': 'more\n' });
+    there.github.before(({ operation }) => {
+      const [pull] = there.repository.pulls();
+      if (operation === 'git-http/receive-pack' && pull !== undefined) pull.state = 'closed';
+    });
+    const { exitCode, said, stderr } = await publish(there);
+    expect([exitCode, said?.errorCode], stderr).toEqual([11, 'ERR_PULL_REQUEST_CLOSED']);
+    expect((await find(there)).pulls).toMatchObject([{ number: there.number, state: 'closed' }]);
   });
 });
