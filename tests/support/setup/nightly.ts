@@ -86,6 +86,7 @@ export const BY_DAY: Readonly<Record<string, readonly string[]>> = {
     'tests/adapters/workspace/work-tree-copy.test.ts',
     'tests/e2e/resume/interruption.test.ts',
   ],
+  'tests/extending.test.ts': ['tests/docs.test.ts', 'tests/e2e/action/inputs.test.ts'],
 };
 
 export const NIGHTLY_FILES: readonly string[] = Object.keys(BY_DAY);
