@@ -9,6 +9,7 @@ import { forgetPlace, notedPlaces } from '../adapters/storage/run-places.ts';
 import { removeGitDir } from '../adapters/workspace/unwalked/remove-git-dir.ts';
 import type { Environment } from '../domain/environment.ts';
 import { type RetentionRules, type RunSummary, runsToRemove } from '../domain/runs/retention.ts';
+import { orNone } from '../files/failures.ts';
 
 /** The runs that were removed, or would be. */
 export interface Removal {
@@ -96,10 +97,8 @@ async function remove(run: RunSummary, folders: readonly string[]): Promise<stri
 
 function forgetGone(folder: string): void {
   for (const [id, path] of notedPlaces(folder)) {
-    try {
+    orNone(() => {
       if (lstatSync(path, { throwIfNoEntry: false }) === undefined) forgetPlace(folder, id);
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error)) throw error;
-    }
+    });
   }
 }

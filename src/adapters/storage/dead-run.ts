@@ -6,6 +6,7 @@ import { AGREE_AGAIN, resumeCommand } from '../../domain/journal/continuation.ts
 import { internalError } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { jsonDocument } from '../../domain/text/terminal.ts';
+import { orNone } from '../../files/failures.ts';
 import { readStart } from './read-journal.ts';
 import { readResult } from './read-result.ts';
 import { type RunDirectory, writeResult } from './run-directory.ts';
@@ -29,7 +30,13 @@ export async function endDeadRun(directory: RunDirectory): Promise<RunResult | n
     const hasBegun = start !== null && start.unready === undefined;
     const result = { ...ended(left, directory, hasBegun), ...(await spentSoFar(directory, left)) };
     if ((await whyNotUsable(directory)) === null) {
-      keep(result, directory);
+      // What is known is returned even where it cannot be written. It was redacted when it was.
+      orNone(() =>
+        writeResult(
+          directory,
+          jsonDocument(result, (text) => text),
+        ),
+      );
       removeCopies(directory);
     }
     return result;
@@ -73,28 +80,13 @@ function ended(left: RunResult, { path }: RunDirectory, hasBegun: boolean): RunR
  * cannot be removed now.
  */
 function removeCopies({ scratch }: RunDirectory): void {
-  try {
+  orNone(() => {
     for (const name of readdirSync(scratch))
       if (name.startsWith(COPY)) rmSync(join(scratch, name), { recursive: true, force: true });
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error)) throw error;
-  }
+  });
 }
 
 /** The prefix of these copies' names. */
 export const COPY = 'attempt-';
 
 const PROCESS_DIED = "The runner's process ended without a result (killed, or out of memory)";
-
-function keep(result: RunResult, directory: RunDirectory): void {
-  try {
-    // Its contents were redacted when written.
-    writeResult(
-      directory,
-      jsonDocument(result, (text) => text),
-    );
-  } catch (error) {
-    // Return what is known anyway.
-    if (!(error instanceof Error && 'code' in error)) throw error;
-  }
-}

@@ -4,6 +4,7 @@ import { lstatSync, realpathSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Environment } from '../../domain/environment.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
+import { orNone } from '../../files/failures.ts';
 import { repositoryRoot } from '../../git/checkout-layout.ts';
 import { endDeadRun } from './dead-run.ts';
 import { readStart } from './read-journal.ts';
@@ -91,13 +92,7 @@ function secondOf(id: string): string {
 
 const NAME_IT = 'Name the run by its id or run directory.';
 
-/** True for a dangling link too. */
+/** True for a dangling link too. False for an impossible path: too long, below a file, or in a folder that cannot be entered. */
 function isThere(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch (error) {
-    // An impossible path: too long, below a file, or in a folder that cannot be entered.
-    if (error instanceof Error && 'code' in error) return false;
-    throw error;
-  }
+  return (orNone(() => lstatSync(path, { throwIfNoEntry: false })) ?? null) !== null;
 }

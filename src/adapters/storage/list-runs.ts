@@ -6,6 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 import * as z from 'zod';
 import { CutShort } from '../../domain/errors/thrown.ts';
 import type { RunSummary } from '../../domain/runs/retention.ts';
+import { orNone } from '../../files/failures.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
 import { checkTime } from '../../files/time-limit.ts';
 import { type RunDirectory, type RunDirectoryRequest, runDirectoryAt, startOfId } from './run-directory.ts';
@@ -141,10 +142,5 @@ function sizeOf(path: string): { bytes: number; isAtLeast: boolean } {
 
 /** Names are bytes: each byte is a Latin-1 character here. */
 function entriesOf(folder: Buffer) {
-  try {
-    return readdirSync(folder, { withFileTypes: true, encoding: 'latin1' });
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return [];
-    throw error;
-  }
+  return orNone(() => readdirSync(folder, { withFileTypes: true, encoding: 'latin1' })) ?? [];
 }

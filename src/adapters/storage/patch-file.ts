@@ -1,11 +1,12 @@
 /** Writes the proven patch to a file. */
 
-import { accessSync, constants, lstatSync, statSync } from 'node:fs';
+import { lstatSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { sentence } from '../../domain/text/words.ts';
 import { replaceFile } from '../../files/replace-file.ts';
 import type { ProvenPatch } from '../../ports/workspace.ts';
 import type { Publisher } from '../../ports.ts';
+import { isWritable } from './run-directory.ts';
 
 /** Replaces the file in one step; an empty patch is an empty file. */
 export function patchFilePublisher(path: string): Publisher {
@@ -38,14 +39,4 @@ export function obstacleTo(path: string): string | null {
   if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false)
     return refuse('it is not a regular file. --output patch prints the patch.');
   return null;
-}
-
-function isWritable(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK | constants.X_OK);
-    return true;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return false;
-    throw error;
-  }
 }

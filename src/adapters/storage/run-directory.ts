@@ -21,6 +21,7 @@ import { type Failed, failed } from '../../domain/failed.ts';
 import type { Redact } from '../../domain/secrets/redact.ts';
 import { jsonLine } from '../../domain/text/terminal.ts';
 import { sentence } from '../../domain/text/words.ts';
+import { orNone } from '../../files/failures.ts';
 import { replaceFile } from '../../files/replace-file.ts';
 
 /** Absolute paths of the files in which a run is stored. */
@@ -150,13 +151,11 @@ export function placesOf(runId: string, env: RunDirectoryRequest['env']): string
 
 /** Whether a folder is this user's own, or does not exist yet. */
 function mayHoldRuns(folder: string): boolean {
-  try {
+  const isOwn = orNone(() => {
     const stat = lstatSync(folder, { throwIfNoEntry: false });
     return stat === undefined || (stat.isDirectory() && stat.uid === process.getuid?.());
-  } catch (error) {
-    if (isSystemError(error)) return false;
-    throw error;
-  }
+  });
+  return isOwn ?? false;
 }
 
 /** The place of a new run: the first that can be written, or else simply the first. */
@@ -167,23 +166,12 @@ export function newPlaceOf(places: readonly string[]): string | undefined {
 /** Whether a folder can be written or made there. */
 export function isWritable(place: string): boolean {
   if (!existsSync(place)) return place !== dirname(place) && isWritable(dirname(place));
-  try {
-    accessSync(place, constants.W_OK | constants.X_OK);
-    return true;
-  } catch (error) {
-    if (isSystemError(error)) return false;
-    throw error;
-  }
+  return orNone(() => accessSync(place, constants.W_OK | constants.X_OK)) !== null;
 }
 
 /** Undefined for a user unknown to the machine, as in a container that is started with an arbitrary user id. */
 function homeOfUser(): string | undefined {
-  try {
-    return userInfo().homedir;
-  } catch (error) {
-    if (isSystemError(error)) return undefined;
-    throw error;
-  }
+  return orNone(() => userInfo().homedir) ?? undefined;
 }
 
 function isPlace(path: string | undefined): path is string {
@@ -217,14 +205,10 @@ export async function clearScratchAhead(directory: RunDirectory): Promise<void> 
 export function clearScratch(directory: RunDirectory): string | null {
   const remove = () => rmSync(directory.scratch, { recursive: true, force: true });
   try {
-    try {
-      remove();
-    } catch (error) {
-      if (!isSystemError(error)) throw error;
-      // Package managers create folders that are read-only even for their owner.
-      openFolders(directory.scratch);
-      remove();
-    }
+    if (orNone(remove) !== null) return null;
+    // Package managers create folders that are read-only even for their owner.
+    openFolders(directory.scratch);
+    remove();
     return null;
   } catch (error) {
     if (!isSystemError(error)) throw error;

@@ -6,6 +6,7 @@
 import { lstatSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { isWithin } from '../../domain/changes/path.ts';
+import { orNone } from '../../files/failures.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
 import { CHECKS, newPlaceOf, placesOf, RUN_ID, type RunDirectoryRequest } from './run-directory.ts';
 
@@ -30,7 +31,7 @@ export interface NewPlace {
 export function notePlace({ runId, path, env, workTree }: NewPlace): void {
   const place = newPlaceOf(placesOf(runId, env));
   if (place === undefined) return;
-  try {
+  orNone(() => {
     const folder = dirname(place);
     if (workTree !== null && isWithin(folder, workTree)) return;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -38,9 +39,7 @@ export function notePlace({ runId, path, env, workTree }: NewPlace): void {
     writeFileSync(join(folder, `${runId}${SUFFIX}`), path, { flag: 'wx', mode: 0o600 });
     const old = notesIn(folder).sort().slice(0, -MAX_PLACES);
     for (const id of old) forgetPlace(folder, id);
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error)) throw error;
-  }
+  });
 }
 
 /** Run directories by run id, as recorded; the caller has to check whether they still exist. */
@@ -60,13 +59,11 @@ export function forgetPlace(folder: string, runId: string): void {
 }
 
 function notesIn(folder: string): string[] {
-  try {
-    const names = readdirSync(folder).filter((name) => name.endsWith(SUFFIX));
-    return names.map((name) => name.slice(0, -SUFFIX.length)).filter((id) => RUN_ID.test(id));
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return [];
-    throw error;
-  }
+  const names = orNone(() => readdirSync(folder)) ?? [];
+  return names
+    .filter((name) => name.endsWith(SUFFIX))
+    .map((name) => name.slice(0, -SUFFIX.length))
+    .filter((id) => RUN_ID.test(id));
 }
 
 /** The folders in which runs are by default, without links in their paths. */
@@ -84,22 +81,12 @@ export function checkFolders(env: RunDirectoryRequest['env']): string[] {
 
 /** Folders with the name of a run, unsorted. */
 export function idsIn(folder: string): string[] {
-  try {
-    const entries = readdirSync(folder, { withFileTypes: true });
-    return entries.filter((entry) => entry.isDirectory() && RUN_ID.test(entry.name)).map(({ name }) => name);
-  } catch (error) {
-    // There has been no run there yet, or it is not a readable folder.
-    if (error instanceof Error && 'code' in error) return [];
-    throw error;
-  }
+  // There has been no run there yet, or it is not a readable folder.
+  const entries = orNone(() => readdirSync(folder, { withFileTypes: true })) ?? [];
+  return entries.filter((entry) => entry.isDirectory() && RUN_ID.test(entry.name)).map(({ name }) => name);
 }
 
 /** False for a link, and for what does not exist. */
 export function isFolder(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return false;
-    throw error;
-  }
+  return orNone(() => lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) ?? false;
 }

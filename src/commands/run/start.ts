@@ -6,6 +6,7 @@ import { CHECKS } from '../../adapters/storage/run-directory.ts';
 import { idsIn, notedPlaces, runFolders } from '../../adapters/storage/run-places.ts';
 import { formatSize, pluralize } from '../../domain/text/words.ts';
 import { runTask } from '../../engine/attempts/run-task.ts';
+import { orNone } from '../../files/failures.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import type { Given } from '../command.ts';
 import { readRunInputs } from '../inputs.ts';
@@ -72,14 +73,12 @@ async function keepWithinBound(
 /** Notes that it is being done. */
 function isDue(folder: string, now: number): boolean {
   const stamp = join(folder, STAMP);
-  try {
+  const isNoted = orNone(() => {
     const last = lstatSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;
     if (last > now - HOUR_MS && last <= now) return false;
     rmSync(stamp, { force: true });
     writeFileSync(stamp, '', { flag: 'wx', mode: 0o600 });
     return true;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return false;
-    throw error;
-  }
+  });
+  return isNoted ?? false;
 }

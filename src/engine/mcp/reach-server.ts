@@ -10,6 +10,7 @@ import { type ChosenTool, chosenTools } from '../../domain/mcp/chosen-tools.ts';
 import type { FilledEntry } from '../../domain/mcp/server-spec.ts';
 import { redactedStrings } from '../../domain/secrets/redact.ts';
 import { shellWord } from '../../domain/shell-word.ts';
+import { orNone } from '../../files/failures.ts';
 import type { Sandbox } from '../../ports.ts';
 import { sandboxSettings, writableMounts } from '../open/sandbox-settings.ts';
 import type { Session } from '../session.ts';
@@ -148,13 +149,11 @@ function placesIn(word: string): string[] {
 function isIn(folder: string, name: string): boolean {
   const place = resolve(folder, name);
   if (name.startsWith('/') && isWithin(place, folder)) return true;
-  try {
+  const found = orNone(() => {
     const stat = statSync(place, { throwIfNoEntry: false });
     if (stat === undefined || !(name.startsWith('/') || stat.isFile())) return false;
     return isWithin(realpathSync(place), folder);
-  } catch (error) {
-    // The word is not a path, for example because it has a thousand characters.
-    if (error instanceof Error && 'code' in error) return false;
-    throw error;
-  }
+  });
+  // Null for a word that is not a path, for example because it has a thousand characters.
+  return found ?? false;
 }

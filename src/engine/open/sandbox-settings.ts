@@ -11,6 +11,7 @@ import { type RunOutcome, sandboxUnavailable, usageError } from '../../domain/ru
 import { withoutTail } from '../../domain/text/shorten.ts';
 import { listed } from '../../domain/text/words.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
+import { orNone } from '../../files/failures.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { namesAtBase } from '../../git/revision.ts';
 import type { Sandbox } from '../../ports.ts';
@@ -109,7 +110,7 @@ export function writableMounts({ mounts }: Pick<Settings, 'mounts'>): WritableMo
       const path = asked.slice(0, -':rw'.length);
       const named = path.slice(0, 1) + withoutTail(path.slice(1), '/');
       // A path that cannot be followed is refused as a mount, later and with its reason.
-      return { asked, places: [...new Set([named, realPath(named) ?? named])] };
+      return { asked, places: [...new Set([named, orNone(() => realpathSync(named)) ?? named])] };
     });
 }
 
@@ -132,19 +133,9 @@ interface ProcessPlace {
 export function whyLoginShown(root: string, { env, cwd }: ProcessPlace): string | null {
   for (const name of VARIABLES) {
     const value = env[name];
-    const file = value ? realPath(resolve(cwd, value)) : null;
+    const file = value ? orNone(() => realpathSync(resolve(cwd, value))) : null;
     if (file !== null && isWithin(file, root))
       return `The file of ${name} lies in the work tree (${relative(root, file)}), where the model and its commands can read it. Move it out, and let the variable name its new place.`;
   }
   return null;
-}
-
-/** Null for one that cannot be followed. */
-function realPath(path: string): string | null {
-  try {
-    return realpathSync(path);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return null;
-    throw error;
-  }
 }
