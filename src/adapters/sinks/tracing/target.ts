@@ -28,53 +28,40 @@ export type TargetRead =
 
 /** `why` does not repeat values: they may contain a login. */
 export function readTarget(env: Environment): TargetRead {
-  const own = endpoint(env);
-  if (
-    own === null ||
-    env.OTEL_SDK_DISABLED?.trim().toLowerCase() === 'true' ||
-    env.OTEL_TRACES_EXPORTER?.trim() === 'none'
-  )
-    return { status: 'off' };
-  const parent = /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-|$)/.exec(
-    env.TRACEPARENT?.trim() ?? '',
-  );
-  const [, traceId = '', spanId = '', flags = ''] = parent ?? [];
+  const failed = (why: string): TargetRead => ({ status: 'failed', why });
+  const own = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT?.trim();
+  const common = env.OTEL_EXPORTER_OTLP_ENDPOINT?.trim();
+  const isOff =
+    env.OTEL_SDK_DISABLED?.trim().toLowerCase() === 'true' || env.OTEL_TRACES_EXPORTER?.trim() === 'none';
+  if (isOff || !(own || common)) return { status: 'off' };
+  const [, traceId = '', spanId = '', flags = ''] =
+    /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(?:-|$)/.exec(env.TRACEPARENT?.trim() ?? '') ?? [];
   const hasParent = /[^0]/.test(traceId) && /[^0]/.test(spanId);
   // The caller that began the trace decided not to keep it.
   if (hasParent && (Number.parseInt(flags, 16) & 1) === 0) return { status: 'off' };
-  const { variable, address } = own;
-  const protocol = signal(env, 'PROTOCOL')?.trim();
-  if (protocol === 'grpc')
-    return {
-      status: 'failed',
-      why: 'OTEL_EXPORTER_OTLP_PROTOCOL is grpc, and patchsmith speaks OTLP over HTTP',
-    };
+  if (signal(env, 'PROTOCOL')?.trim() === 'grpc')
+    return failed('OTEL_EXPORTER_OTLP_PROTOCOL is grpc, and patchsmith speaks OTLP over HTTP');
+  // The address for traces is used unchanged; the other one is for all signals.
+  const variable = `OTEL_EXPORTER_OTLP_${own ? 'TRACES_' : ''}ENDPOINT`;
+  const address = own || `${withoutTail(common ?? '', '/')}/v1/traces`;
   const url = URL.canParse(address) ? new URL(address) : null;
-  if (
-    url === null ||
-    !['http:', 'https:'].includes(url.protocol) ||
-    url.username !== '' ||
-    url.password !== ''
-  )
-    return { status: 'failed', why: `${variable} is not an http(s) address without a user name` };
+  if (url === null || !/^https?:$/.test(url.protocol) || `${url.username}${url.password}` !== '')
+    return failed(`${variable} is not an http(s) address without a user name`);
   const headers = listedPairs(signal(env, 'HEADERS') ?? '');
   if (!headers.every(([name, value]) => /^[\w.-]+$/.test(name) && /^[\x20-\x7e]*$/.test(value)))
-    return {
-      status: 'failed',
-      why: 'OTEL_EXPORTER_OTLP_HEADERS contains characters that are not allowed in an HTTP header',
-    };
+    return failed('OTEL_EXPORTER_OTLP_HEADERS contains characters that are not allowed in an HTTP header');
   if (headers.length > 0 && url.protocol === 'http:' && !LOCAL.includes(url.hostname))
-    return {
-      status: 'failed',
-      why: `${variable} is plain http to another host, where the headers could be read on the way`,
-    };
+    return failed(`${variable} is plain http to another host, where the headers could be read on the way`);
+  const attributes = Object.fromEntries(listedPairs(env.OTEL_RESOURCE_ATTRIBUTES ?? ''));
+  const name = env.OTEL_SERVICE_NAME?.trim() || attributes['service.name'] || 'patchsmith';
+  const timeout = signal(env, 'TIMEOUT')?.trim() ?? '';
   return {
     status: 'ok',
     target: {
       url,
       headers: Object.fromEntries(headers),
-      timeoutMs: wholeNumber(signal(env, 'TIMEOUT')) ?? DEFAULT_TIMEOUT_MS,
-      resource: resourceOf(env),
+      timeoutMs: /^[1-9]\d{0,8}$/.test(timeout) ? Number(timeout) : DEFAULT_TIMEOUT_MS,
+      resource: { ...attributes, 'service.name': name },
       parent: hasParent ? { traceId, spanId } : null,
     },
   };
@@ -83,26 +70,7 @@ export function readTarget(env: Environment): TargetRead {
 const LOCAL = ['localhost', '127.0.0.1', '[::1]'];
 const DEFAULT_TIMEOUT_MS = 10_000;
 
-/** The address for traces is used unchanged; the other one is for all signals. */
-function endpoint(env: Environment): { variable: string; address: string } | null {
-  const own = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT?.trim();
-  if (own) return { variable: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', address: own };
-  const common = env.OTEL_EXPORTER_OTLP_ENDPOINT?.trim();
-  if (!common) return null;
-  return { variable: 'OTEL_EXPORTER_OTLP_ENDPOINT', address: `${withoutTail(common, '/')}/v1/traces` };
-}
-
 /** The variable for traces takes precedence over that for all signals. An empty one counts as absent. */
 function signal(env: Environment, name: string): string | undefined {
   return env[`OTEL_EXPORTER_OTLP_TRACES_${name}`] || env[`OTEL_EXPORTER_OTLP_${name}`] || undefined;
-}
-
-function resourceOf(env: Environment): Attributes {
-  const given = Object.fromEntries(listedPairs(env.OTEL_RESOURCE_ATTRIBUTES ?? ''));
-  const name = env.OTEL_SERVICE_NAME?.trim() || given['service.name'] || 'patchsmith';
-  return { ...given, 'service.name': name };
-}
-
-function wholeNumber(value: string | undefined): number | null {
-  return value !== undefined && /^[1-9]\d{0,8}$/.test(value.trim()) ? Number(value) : null;
 }
