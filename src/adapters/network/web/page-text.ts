@@ -1,6 +1,5 @@
-/** What a model reads from a web answer: HTML as Markdown, JSON pretty-printed, other text unchanged. */
+/** What a model reads from a web answer: HTML as Markdown, other text unchanged. */
 
-import { jsonOrUndefined } from '../../../domain/text/json.ts';
 import { withinLine } from '../../../domain/text/terminal.ts';
 
 /** A text, or why there is none, as the end of a sentence that begins with its address. */
@@ -33,10 +32,6 @@ export async function pageText(
       return { status: 'failed', why: 'is a page that takes too long, or too much memory, to be made text' };
     return { status: 'ok', text: visible(markdown) };
   }
-  if (kind === 'application/json' || kind.endsWith('+json')) {
-    const value = indentationOf(text) > MAX_INDENTATION ? undefined : jsonOrUndefined(text);
-    return { status: 'ok', text: visible(value === undefined ? text : JSON.stringify(value, null, 2)) };
-  }
   return { status: 'ok', text: visible(text) };
 }
 
@@ -65,28 +60,6 @@ function decoded(bytes: Uint8Array, type: string): string {
     if (error instanceof RangeError) return new TextDecoder().decode(bytes);
     throw error;
   }
-}
-
-/** Maximum characters that pretty-printing JSON may add. */
-const MAX_INDENTATION = 4 * 1024 * 1024;
-
-/** Minimum characters that pretty-printing adds: it makes deeply nested lists many times larger. */
-function indentationOf(json: string): number {
-  let depth = 0;
-  let added = 0;
-  let isInString = false;
-  for (let at = 0; at < json.length; at += 1) {
-    const mark = json.charAt(at);
-    if (mark === '"') isInString = !isInString;
-    else if (isInString && mark === '\\') at += 1;
-    if (isInString) continue;
-    if (mark === '{' || mark === '[') depth += 1;
-    else if (mark === '}' || mark === ']') depth -= 1;
-    else if (mark !== ',') continue;
-    added += 1 + 2 * depth;
-    if (added > MAX_INDENTATION) break;
-  }
-  return added;
 }
 
 /** Removes characters that hide text from people who check what the model has read. */
