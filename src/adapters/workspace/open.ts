@@ -121,6 +121,7 @@ export async function openWorkspace(
     ...{ root, openedNs, nested, foreign, ...parts.hidden.atStart },
     gitDirs: [...parts.planted.known],
     emptyFolders: found.empty,
+    closedToOthers: found.closedToOthers,
   });
   return openGitWorkspace({
     ...{ checkout, shadowDir, base, parts, tree, warnings, keepsBase },

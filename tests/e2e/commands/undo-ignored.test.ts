@@ -67,7 +67,9 @@ describe('small ignored files', () => {
     const { root } = repository;
     const isPrivate = ['a.txt', '.env', 'local/deep/config.ini'].map((name) => join(root, name));
     repository.write('a.txt', 'mine\n');
+    repository.write('keys/for/me', 'untracked\n');
     for (const path of isPrivate) chmodSync(path, 0o600);
+    chmodSync(join(root, 'keys'), 0o700);
     const before = treeOf(root);
     const { runDir } = await runOf(
       repository,
@@ -86,6 +88,7 @@ describe('small ignored files', () => {
     ]);
     expect(treeOf(root)).toEqual(before);
     for (const path of isPrivate) expect(lstatSync(path).mode & 0o777).toBe(0o600);
+    expect(lstatSync(join(root, 'keys')).mode & 0o777).toBe(0o700);
     expect((await undo(repository, runDir)).lastLine).toContain('Nothing to restore.');
   });
 

@@ -85,6 +85,8 @@ export async function openRestorer({
 }: RestorePlaces): Promise<Restorer> {
   const kept = readRunStart(shadowDir);
   const emptyFolders = new Set(kept.status === 'ok' ? kept.start.emptyFolders : []);
+  const closedToOthers = new Set(kept.status === 'ok' ? kept.start.closedToOthers : []);
+  const make = (folder: RepoPath) => makeFolder(root, folder, closedToOthers.has(folder) ? 0o700 : 0o777);
   const blobs = new KeptBlobs(objectsGitDir);
   const format = await blobs.objectFormat();
   const breath = new Breath();
@@ -128,6 +130,8 @@ export async function openRestorer({
           const held = state && (await blobs.heldBy(state));
           if (state === null || held === null || held.status === 'no_file')
             return remove(root, safe, emptyFolders);
+          for (const above of [...foldersOf(safe)].reverse())
+            if (closedToOthers.has(above)) make(above as RepoPath);
           const how = {
             ...state,
             fileMode,
@@ -144,7 +148,7 @@ export async function openRestorer({
       for (const folder of emptyFolders) {
         await breath.after(1);
         if (lookAt(root, folder).status !== 'absent') continue;
-        const failure = await guarded(folder, (safe) => makeFolder(root, safe));
+        const failure = await guarded(folder, make);
         if (failure !== null) return failure;
       }
       return null;
@@ -286,9 +290,9 @@ function clear(root: string, path: RepoPath): FileFailure | null {
   return failure?.reason === 'not_found' ? null : failure;
 }
 
-function makeFolder(root: string, path: RepoPath): FileFailure | null {
+function makeFolder(root: string, path: RepoPath, mode: number): FileFailure | null {
   return inParent(root, path, 'make', ({ folder, name }) => {
-    if (lookAt(root, path).status === 'absent') mkdirSync(below(folder, name));
+    if (lookAt(root, path).status === 'absent') mkdirSync(below(folder, name), { mode });
     return null;
   });
 }

@@ -37,6 +37,8 @@ export interface FoundFolders extends Omit<Entries, 'folders' | 'parts'> {
   /** Folders that could not be read. */
   readonly unreadable: string[];
   readonly empty: string[];
+  /** Folders that only their owner may enter. */
+  readonly closedToOthers: string[];
   /** Folders with more entries than are kept. */
   readonly tooLarge: string[];
 }
@@ -84,6 +86,7 @@ export class Folders {
         if (typeof read !== 'string') {
           // A folder as recent as the clock may change again without a trace.
           if (read.stat.ctimeNs < clock) known.set(folder, read);
+          if (read.stat.isPrivate) all.closedToOthers.push(folder);
           if (read.files === '' && read.folders.length + read.gitDirs.length === 0) all.empty.push(folder);
         }
         if (isRepository(found.parts)) all.repositories.push(folder);
@@ -168,7 +171,16 @@ export class Folders {
 const noEntries = (): Entries => ({ folders: [], gitDirs: [], rules: [], special: [], parts: [] });
 
 function nothingFound(): FoundFolders {
-  return { gitDirs: [], rules: [], special: [], repositories: [], unreadable: [], empty: [], tooLarge: [] };
+  return {
+    gitDirs: [],
+    rules: [],
+    special: [],
+    repositories: [],
+    unreadable: [],
+    empty: [],
+    closedToOthers: [],
+    tooLarge: [],
+  };
 }
 
 /** True for an entry that is neither a folder nor a git dir. */

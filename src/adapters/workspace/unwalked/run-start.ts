@@ -30,6 +30,8 @@ const RunStart = z.strictObject({
   gitDirs: z.array(z.strictObject({ path: z.string(), inode: z.string() })),
   /** Git does not track them, and undoing a run leaves them as they were. */
   emptyFolders: z.array(z.string()),
+  /** They come back as they were. */
+  closedToOthers: z.array(z.string()),
   /** What git ignored; a folder that it ignored as a whole ends with a slash. */
   ignored: z.array(z.string()),
   /** Rule files, each with what identifies its contents. */
