@@ -50,7 +50,9 @@ const COMMON = {
     isolate: false,
     // What is built is loaded as users load it.
     server: { deps: { external: [/\/dist\//] } },
-    setupFiles: ['tests/support/setup/same-values.ts', 'tests/support/setup/few-pages.ts'],
+    setupFiles: ['same-values', 'few-pages', 'remove-folders'].map(
+      (name) => `tests/support/setup/${name}.ts`,
+    ),
     env: FEW_PAGES,
     // After everything that a test waits for has given up by itself, and said what it was.
     testTimeout: PATIENCE_MS + 60_000,

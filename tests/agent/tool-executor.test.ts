@@ -1,17 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { historyOf } from '../../src/domain/changes/history.ts';
 import { ChangeLedger } from '../../src/domain/changes/ledger.ts';
 import type { ToolOutcome } from '../../src/domain/conversation/tool.ts';
 import type { RunAction } from '../../src/domain/run/events.ts';
 import { actionsOf, openRealParts } from '../support/files/real-parts.ts';
-import { removeFolders } from '../support/files/repository.ts';
 import { call } from '../support/runs/events.ts';
 import { until } from '../support/waiting/until.ts';
-
-afterAll(removeFolders);
 
 /** `start a`, `end a ok`, `changed a.txt by write_file of a`: what happened, in its order. */
 function story(actions: readonly RunAction[]): string[] {

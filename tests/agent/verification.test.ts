@@ -1,13 +1,10 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Verification } from '../../src/agent/verification.ts';
 import { ChangeLedger } from '../../src/domain/changes/ledger.ts';
 import type { RunAction } from '../../src/domain/run/events.ts';
 import { redactorFor } from '../../src/domain/secrets/redact.ts';
 import { openRealParts, type RealParts, SECRET, verifyPlaceIn } from '../support/files/real-parts.ts';
-import { removeFolders } from '../support/files/repository.ts';
 import { withEnoughTime } from '../support/waiting/enough-time.ts';
-
-afterAll(removeFolders);
 
 async function verify(
   { sandbox, workspace }: RealParts,

@@ -6,9 +6,8 @@ import { join } from 'node:path';
 import { env } from 'node:process';
 import { execa } from 'execa';
 import fc from 'fast-check';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ScriptedCall } from '../support/claude-server/script.ts';
-import { removeFolders } from '../support/files/repository.ts';
 import { watchMemory } from '../support/machine/peak-memory.ts';
 import {
   commandLinesWith,
@@ -22,8 +21,6 @@ import { fuzzRuns, IS_FULL, MATRIX_MS } from '../support/setup/sample.ts';
 import { formFound } from './canaries.ts';
 import { hostileSequence } from './hostile-sequences.ts';
 import { stateOf, Victim } from './victim.ts';
-
-afterAll(removeFolders);
 
 /**
  * The same ones each time, so that no change fails by chance; `PATCHSMITH_FUZZ_SEED` and `PATCHSMITH_FUZZ_SEQUENCES`

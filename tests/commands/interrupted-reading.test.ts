@@ -3,20 +3,18 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readJournal, stateAfter } from '../../src/adapters/storage/read-journal.ts';
 import { runDirectoryAt } from '../../src/adapters/storage/run-directory.ts';
 import { whyNotUsable } from '../../src/adapters/storage/run-directory-check.ts';
 import { CutShort } from '../../src/domain/errors/thrown.ts';
 import type { RunEvents } from '../../src/domain/run/events.ts';
 import { until } from '../../src/files/time-limit.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../support/files/repository.ts';
+import { makeRepository, temporaryFolder } from '../support/files/repository.ts';
 import { started } from '../support/runs/events.ts';
 import { finishedRun } from '../support/runs/finished-run.ts';
 import { sourcesHere } from '../support/runs/from-sources.ts';
 import { KEY } from '../support/runs/scripted-run.ts';
-
-afterAll(removeFolders);
 
 const RUN_ID = '20261121-164500-3f9a2c';
 

@@ -9,17 +9,15 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { lockRun } from '../../src/adapters/storage/run-lock.ts';
 import { notePlace } from '../../src/adapters/storage/run-places.ts';
 import type { RunResult } from '../../src/domain/run/result.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../support/files/repository.ts';
+import { makeRepository, temporaryFolder } from '../support/files/repository.ts';
 import { makePipe } from '../support/files/temp-folder.ts';
 import { started } from '../support/runs/events.ts';
 import { finishedRun } from '../support/runs/finished-run.ts';
 import { sourcesHere } from '../support/runs/from-sources.ts';
-
-afterAll(removeFolders);
 
 const id = (day: number) => `202601${String(day).padStart(2, '0')}-101500-3f9a2c`;
 

@@ -2,14 +2,12 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { didYouMean } from '../../src/config/did-you-mean.ts';
 import { resolveSettings, type SettingInputs } from '../../src/config/resolve.ts';
 import { readServerFile, serversIn } from '../../src/config/server-file.ts';
 import { filledIn, ServerEntries } from '../../src/domain/mcp/server-spec.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../support/files/repository.ts';
-
-afterAll(removeFolders);
+import { makeRepository, temporaryFolder } from '../support/files/repository.ts';
 
 const none = { flags: {}, env: {}, file: null, nearest: didYouMean };
 const common = {

@@ -2,7 +2,7 @@
 
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import {
   DEFAULT_PROVIDER,
@@ -19,11 +19,9 @@ import { runPatchsmith } from '../../src/engine/run.ts';
 import type { LlmProvider, Tool } from '../../src/ports.ts';
 import { createTools, type ToolMaker } from '../../src/tools/registry.ts';
 import { copyLive } from '../support/files/live-copy.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../support/files/repository.ts';
+import { makeRepository, temporaryFolder } from '../support/files/repository.ts';
 import { inputOf, sink } from '../support/runs/from-sources.ts';
 import { endOf } from '../support/runs/recorded-run.ts';
-
-afterAll(removeFolders);
 
 const Shout = z.strictObject({ path: z.string() });
 const shout: Tool<z.infer<typeof Shout>> = {

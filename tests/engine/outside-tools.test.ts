@@ -2,7 +2,7 @@
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import {
   PROVIDERS,
@@ -18,11 +18,9 @@ import { runPatchsmith } from '../../src/engine/run.ts';
 import type { Tool } from '../../src/ports.ts';
 import { createTools, type ToolMaker } from '../../src/tools/registry.ts';
 import { copyLive } from '../support/files/live-copy.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../support/files/repository.ts';
+import { makeRepository, temporaryFolder } from '../support/files/repository.ts';
 import { inputOf, sink } from '../support/runs/from-sources.ts';
 import { endOf } from '../support/runs/recorded-run.ts';
-
-afterAll(removeFolders);
 
 const SECRET = 'hunter2-of-the-service';
 const Nothing = z.strictObject({});

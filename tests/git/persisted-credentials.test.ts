@@ -1,10 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { findPersistedCredentials } from '../../src/git/persisted-credentials.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../support/files/repository.ts';
-
-afterAll(removeFolders);
+import { makeRepository, temporaryFolder } from '../support/files/repository.ts';
 
 const TOKEN = 'ghs_0123456789abcdefghijABCDEFGHIJ012345';
 const BASIC = Buffer.from(`x-access-token:${TOKEN}`).toString('base64');

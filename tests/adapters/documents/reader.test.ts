@@ -1,11 +1,8 @@
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { documentReader, htmlReader } from '../../../src/adapters/documents/reader.ts';
 import { pdfOf } from '../../support/documents/pdf.ts';
-import { removeFolders } from '../../support/files/repository.ts';
-
-afterAll(removeFolders);
 
 const program = join(process.cwd(), 'dist', 'documents.js');
 const signal = new AbortController().signal;

@@ -1,9 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { firstProgram, folderAfterCd } from '../../../src/adapters/plan/first-program.ts';
-import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
-
-afterAll(removeFolders);
+import { temporaryFolder } from '../../support/files/repository.ts';
 
 test.each([
   ['npm test', 'npm', '.'],

@@ -1,12 +1,10 @@
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { endDeadRun } from '../../../src/adapters/storage/dead-run.ts';
 import { runDirectoryAt } from '../../../src/adapters/storage/run-directory.ts';
 import { emptyResult } from '../../../src/engine/finish/result.ts';
-import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
-
-afterAll(removeFolders);
+import { temporaryFolder } from '../../support/files/repository.ts';
 
 test('looking at a killed run with attempts removes the copies of the work tree', async () => {
   const path = temporaryFolder();

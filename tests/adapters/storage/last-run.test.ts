@@ -1,13 +1,11 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { findLastRun } from '../../../src/adapters/storage/find-run.ts';
 import type { RunStarted } from '../../../src/domain/run/events.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { started } from '../../support/runs/events.ts';
 import { sourcesHere } from '../../support/runs/from-sources.ts';
-
-afterAll(removeFolders);
 
 /** A state folder with runs by their ids; null for one that ended before it began to work. */
 function stateWith(runs: Readonly<Record<string, (Partial<RunStarted> & { at?: number }) | null>>) {

@@ -1,12 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { copyEntry } from '../../../src/adapters/workspace/copy-entry.ts';
 import { TreeView } from '../../../src/files/tree-view.ts';
-import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { temporaryFolder } from '../../support/files/repository.ts';
 import { makePipe } from '../../support/files/temp-folder.ts';
-
-afterAll(removeFolders);
 
 const never = new AbortController().signal;
 

@@ -13,11 +13,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { copyWorkTree } from '../../../src/adapters/workspace/work-tree-copy.ts';
-import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
-
-afterAll(removeFolders);
+import { temporaryFolder } from '../../support/files/repository.ts';
 
 const never = new AbortController().signal;
 

@@ -2,15 +2,13 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { writtenValue } from '../../../src/commands/config/config.ts';
 import { resolveSettings } from '../../../src/config/resolve.ts';
 import { settingEntries } from '../../../src/config/schema.ts';
 import { problemLine } from '../../../src/domain/errors/problem.ts';
-import { makeRepository, removeFolders } from '../../support/files/repository.ts';
+import { makeRepository } from '../../support/files/repository.ts';
 import { sourcesHere } from '../../support/runs/from-sources.ts';
-
-afterAll(removeFolders);
 
 const FILE = 'verify:\n  - npm test\n  - "make a, b"\nmax-iterations: 9\ndeadline: 90s\n';
 

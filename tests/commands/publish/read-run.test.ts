@@ -1,14 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readRun } from '../../../src/commands/publish/read-run.ts';
 import type { PlanSource } from '../../../src/domain/run/plan.ts';
 import type { RunResult } from '../../../src/domain/run/result.ts';
 import { sha256Of } from '../../../src/files/hash.ts';
-import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { temporaryFolder } from '../../support/files/repository.ts';
 import { finishedRun } from '../../support/runs/finished-run.ts';
-
-afterAll(removeFolders);
 
 /** What is said of a run directory with this result and patch; null when it is taken. */
 async function objection(part: Partial<RunResult>, patch = ''): Promise<string | null> {

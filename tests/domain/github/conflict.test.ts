@@ -3,11 +3,9 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { conflictHunks, conflictKind, hasMarkers, markerCheck } from '../../../src/domain/github/conflict.ts';
-import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
-
-afterAll(removeFolders);
+import { temporaryFolder } from '../../support/files/repository.ts';
 
 const side = (mode = '100644') => ({ mode, blob: 'a'.repeat(40) });
 const HUNK = '<<<<<<< pull-request\nours\n||||||| 1234567\nthen\n=======\ntheirs\n>>>>>>> base\n';

@@ -1,5 +1,4 @@
-import { afterAll, describe, expect, test } from 'vitest';
-import { removeFolders } from '../../support/files/repository.ts';
+import { describe, expect, test } from 'vitest';
 import {
   done,
   edit,
@@ -10,8 +9,6 @@ import {
   runJob,
 } from '../../support/jobs/publishing-job.ts';
 import { until } from '../../support/waiting/until.ts';
-
-afterAll(removeFolders);
 
 /** The answer to this never comes; what was asked for is done all the same. */
 function neverAnswers({ github }: Place, operation: string): void {

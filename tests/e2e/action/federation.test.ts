@@ -1,16 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type ClaudeServer, startClaudeServer } from '../../support/claude-server/server.ts';
 import type { FederationRule } from '../../support/claude-server/token-exchange.ts';
-import { makeRepository, removeFolders } from '../../support/files/repository.ts';
+import { makeRepository } from '../../support/files/repository.ts';
 import { type ActionEnd, runAction } from '../../support/jobs/action-runner.ts';
 import { type IdentityServer, startIdentityServer } from '../../support/jobs/identity-server.ts';
 import { call } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 import { sampled } from '../../support/setup/sample.ts';
-
-afterAll(removeFolders);
 
 const edit = { calls: [call('write_file', { path: 'a.txt', content: 'new\n' })] };
 const done = { text: 'All done.' };

@@ -2,15 +2,13 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
-import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../support/files/repository.ts';
 import { MANIFEST } from '../../support/jobs/action-runner.ts';
 import { NAME } from '../../support/jobs/publishing.ts';
 import { edit, oneJob, place } from '../../support/jobs/publishing-job.ts';
 import { call } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
-
-afterAll(removeFolders);
 
 const FOLDER = temporaryFolder();
 

@@ -1,16 +1,14 @@
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { runAction } from '../../support/jobs/action-runner.ts';
 import { openShopOnGitHub, template } from '../../support/jobs/shop-on-github.ts';
 import { isRunning, oddSeconds } from '../../support/machine/processes.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
 import { IS_FULL, sampled } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
-
-afterAll(removeFolders);
 
 const BY_HAND = { name: 'workflow_dispatch', payload: {} };
 

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { RunResult } from '../../../src/library.ts';
 import type { Script } from '../../support/claude-server/script.ts';
 import { type ClaudeServer, startClaudeServer } from '../../support/claude-server/server.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { type ActionEnd, type ActionRun, runAction, runPost } from '../../support/jobs/action-runner.ts';
 import { isRunning, killIfThere, oddSeconds } from '../../support/machine/processes.ts';
 import { resultIn } from '../../support/published.ts';
@@ -12,8 +12,6 @@ import { call, KEY } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 import { sampled } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
-
-afterAll(removeFolders);
 
 const edit = { calls: [call('write_file', { path: 'a.txt', content: 'new\n' })] };
 const done = { text: 'All done.' };

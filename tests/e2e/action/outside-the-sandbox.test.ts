@@ -5,17 +5,15 @@
 
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { isOwn } from '../../support/jobs/action-pins.ts';
 import { openShopOnGitHub } from '../../support/jobs/shop-on-github.ts';
 import { CALLED } from '../../support/jobs/workflow-runner.ts';
 import { runCli } from '../../support/runs/cli.ts';
 import { call } from '../../support/runs/scripted-run.ts';
 import { sampled } from '../../support/setup/sample.ts';
-
-afterAll(removeFolders);
 
 const manifest = (more: Record<string, unknown> = {}) =>
   JSON.stringify({ scripts: { test: 'node --test' }, dependencies: { dep: '1' }, ...more });

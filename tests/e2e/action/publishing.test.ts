@@ -1,15 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
-import { removeFolders } from '../../support/files/repository.ts';
+import { expect, test } from 'vitest';
 import { isWrite } from '../../support/github-server/server.ts';
 import { jobEnvironment } from '../../support/jobs/github-job.ts';
 import { NAME } from '../../support/jobs/publishing.ts';
 import { done, edit, oneJob, place, publishJob, runJob } from '../../support/jobs/publishing-job.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
-
-afterAll(removeFolders);
 
 test('two jobs: a run without a token, its artifact, and a pull request; the second time there is nothing to do', async () => {
   const at = await place([edit, done]);

@@ -1,16 +1,14 @@
 import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Script } from '../../support/claude-server/script.ts';
 import { type ClaudeServer, startClaudeServer } from '../../support/claude-server/server.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { type ActionEnd, runAction, valuesIn } from '../../support/jobs/action-runner.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
 import { holdingEvents } from '../../support/runs/valid-events.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
-
-afterAll(removeFolders);
 
 /** NODE_24 names the program of the runtime that action.yml asks for, where it can be had. */
 const node24 = process.env.NODE_24 ?? '';

@@ -1,14 +1,12 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
-import { makeRepository, removeFolders } from '../../support/files/repository.ts';
+import { makeRepository } from '../../support/files/repository.ts';
 import { runAction } from '../../support/jobs/action-runner.ts';
 import { blockable, SEES_NO_SIGNALS } from '../../support/machine/blocked-thread.ts';
 import { isRunning, oddSeconds } from '../../support/machine/processes.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 import { until } from '../../support/waiting/until.ts';
-
-afterAll(removeFolders);
 
 /** The action, whose main thread is blocked while a command runs and then gets the signal, if one is given. */
 async function stuckAction(node: string, { signal, deadline = '' }: Stuck) {

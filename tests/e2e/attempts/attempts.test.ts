@@ -4,17 +4,15 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { conversations } from '../../support/claude-server/conversations.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { totalTokens } from '../../support/claude-server/usage.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
 import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { validEvents } from '../../support/runs/valid-events.ts';
 import { until } from '../../support/waiting/until.ts';
-
-afterAll(removeFolders);
 
 const FILES = { 'a.txt': 'one\ntwo\nthree\n', '.gitignore': 'made/\n' };
 const wrote = (content: string) => [

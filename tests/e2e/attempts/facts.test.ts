@@ -2,12 +2,10 @@
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { conversations } from '../../support/claude-server/conversations.ts';
-import { makeRepository, removeFolders } from '../../support/files/repository.ts';
+import { makeRepository } from '../../support/files/repository.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
-
-afterAll(removeFolders);
 
 test('ignored files next to which the chosen one was verified are reported, and stay behind', async () => {
   const repository = await makeRepository({ 'a.txt': 'one\n', '.gitignore': 'made/\n' });

@@ -4,13 +4,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { conversations } from '../../support/claude-server/conversations.ts';
-import { removeFolders } from '../../support/files/repository.ts';
 import { closeGitHubs, madeRun, onGitHub, publish } from '../../support/jobs/publishing.ts';
 import { call } from '../../support/runs/scripted-run.ts';
 
 afterAll(closeGitHubs);
-afterAll(removeFolders);
-
 const wrote = (content: string) => [
   { calls: [call('write_file', { path: 'a.txt', content })] },
   { calls: [call('finish', { status: 'done', summary: 'Done.' })] },

@@ -2,16 +2,14 @@
 
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { conversations } from '../../support/claude-server/conversations.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
 import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 import { until } from '../../support/waiting/until.ts';
-
-afterAll(removeFolders);
 
 const wrote = (content: string) => [
   { calls: [call('write_file', { path: 'a.txt', content })] },

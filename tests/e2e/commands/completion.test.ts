@@ -3,8 +3,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../../support/files/repository.ts';
 import { CLI } from '../../support/runs/cli.ts';
 import { sampled } from '../../support/setup/sample.ts';
 import { PATIENCE_MS } from '../../support/waiting/patience.ts';
@@ -21,8 +21,6 @@ for (const name of [RUN, 'checks', '$(touch pwned)', '20261122-101500-$(id)'])
   mkdirSync(join(STATE, name), { recursive: true });
 mkdirSync(join(folder, 'other'));
 writeFileSync(join(STATE, `${OTHER}.elsewhere`), join(folder, 'other'));
-afterAll(removeFolders);
-
 function answerOf(shell: string, args: readonly string[]): string {
   const env = { PATH: `${folder}:${process.env.PATH}`, HOME: folder, TERM: 'xterm', LC_ALL: 'C.UTF-8' };
   return execFileSync(shell, args, { cwd: folder, encoding: 'utf8', env, timeout: PATIENCE_MS });

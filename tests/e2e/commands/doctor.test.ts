@@ -4,13 +4,11 @@ import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { afterAll, expect, test } from 'vitest';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { expect, test } from 'vitest';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { WITHOUT_FILTERS } from '../../support/machine/without-filters.ts';
 import { runCli } from '../../support/runs/cli.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
-
-afterAll(removeFolders);
 
 /** A machine whose PATH begins with tools of its own, and a checkout on it. */
 async function machine() {

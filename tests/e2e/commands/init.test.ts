@@ -1,10 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { describe, expect, test } from 'vitest';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { type CliEnd, runCli } from '../../support/runs/cli.ts';
-
-afterAll(removeFolders);
 
 const written = (root: string) =>
   readdirSync(root, { recursive: true, encoding: 'utf8' })

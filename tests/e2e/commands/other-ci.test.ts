@@ -3,13 +3,11 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { givenToNobody, isRoot } from '../../support/runs/as-nobody.ts';
 import { CLI } from '../../support/runs/cli.ts';
-
-afterAll(removeFolders);
 
 interface GitLabJob {
   readonly variables: Readonly<Record<string, string>>;

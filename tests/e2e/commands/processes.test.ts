@@ -4,12 +4,10 @@ import type { ChildProcess } from 'node:child_process';
 import diagnostics from 'node:diagnostics_channel';
 import { existsSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
-
-afterAll(removeFolders);
 
 test('after the last answer a run of one edit starts what its patch and the proof of it take, and nothing else', async () => {
   const { root } = await makeRepository({ 'a.txt': 'old\n', 'b.txt': 'b\n' });

@@ -1,16 +1,9 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import {
-  makeRepository,
-  type Repository,
-  removeFolders,
-  temporaryFolder,
-} from '../../support/files/repository.ts';
+import { describe, expect, test } from 'vitest';
+import { makeRepository, type Repository, temporaryFolder } from '../../support/files/repository.ts';
 import { runCli } from '../../support/runs/cli.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
-
-afterAll(removeFolders);
 
 const PROVEN = /^patchsmith: done \(exit 0\): \d+ events replayed to the same patch, byte for byte/;
 

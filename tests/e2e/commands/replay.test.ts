@@ -1,18 +1,14 @@
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { RunEvent } from '../../../src/domain/run/events.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { checkoutOf, runCli } from '../../support/runs/cli.ts';
-import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { call, command, done, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 import { withEnoughTime } from '../../support/waiting/enough-time.ts';
 
-afterAll(removeFolders);
-
-const done = { text: 'Done.' };
 const write = (path: string, content: string) => ({ calls: [call('write_file', { path, content })] });
-const command = (text: string) => ({ calls: [call('run_command', { command: text })] });
 
 /** Replays a run from an empty folder, without a key. */
 async function replay({ runDir }: Pick<FinishedRun, 'runDir'>, ...args: string[]) {

@@ -12,21 +12,18 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
-import { makeRepository, type Repository, removeFolders } from '../../support/files/repository.ts';
+import { makeRepository, type Repository } from '../../support/files/repository.ts';
 import { makePipe, tempFolder } from '../../support/files/temp-folder.ts';
 import { treeOf } from '../../support/files/tree.ts';
 import { CLI, runCli } from '../../support/runs/cli.ts';
 import { cutRun } from '../../support/runs/recorded-run.ts';
-import { call, type FinishedRun, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { command, type FinishedRun, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 import { sampled } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
 
-afterAll(removeFolders);
-
-const command = (text: string) => ({ calls: [call('run_command', { command: text })] });
 const SECRET = 'KEY=private-canary-77aa\n';
 
 const undo = ({ root }: Repository, runDir: string, ...args: string[]) =>

@@ -12,28 +12,19 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Script } from '../../support/claude-server/script.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
-import {
-  makeRepository,
-  type Repository,
-  removeFolders,
-  temporaryFolder,
-} from '../../support/files/repository.ts';
+import { makeRepository, type Repository, temporaryFolder } from '../../support/files/repository.ts';
 import { treeOf } from '../../support/files/tree.ts';
 import { runCli } from '../../support/runs/cli.ts';
 import { patient } from '../../support/runs/recorded-run.ts';
-import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { call, command, done, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 import { sampled } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
 
-afterAll(removeFolders);
-
-const done = { text: 'Done.' };
 const write = (path: string, content: string) => ({ calls: [call('write_file', { path, content })] });
-const command = (text: string) => ({ calls: [call('run_command', { command: text })] });
 
 const undo = (repository: Pick<Repository, 'root'>, runDir: string, ...args: string[]) =>
   runCli(['undo', runDir, ...args], { cwd: repository.root });

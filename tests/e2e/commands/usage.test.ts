@@ -1,10 +1,8 @@
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
 import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
-
-afterAll(removeFolders);
 
 test('usage says of a run what the API has billed for it, resumed or replayed', async () => {
   const repository = await makeRepository({ 'a.txt': 'a\n' });

@@ -1,14 +1,12 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ScriptedTurn } from '../../support/claude-server/script.ts';
 import { asksForSummary, messagesOf } from '../../support/claude-server/summaries.ts';
 import { totalTokens } from '../../support/claude-server/usage.ts';
-import { makeRepository, removeFolders } from '../../support/files/repository.ts';
+import { makeRepository } from '../../support/files/repository.ts';
 import { COMPACT_AT, compactedRun, partsOf, read, turnsOf } from '../../support/runs/compacted-run.ts';
 import { cutRun } from '../../support/runs/recorded-run.ts';
 import { type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { MATRIX_MS } from '../../support/setup/sample.ts';
-
-afterAll(removeFolders);
 
 const TURNS = 14;
 const files = partsOf(TURNS);

@@ -1,23 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { RunEvent } from '../../../src/domain/run/events.ts';
 import type { Block } from '../../support/claude-server/script.ts';
 import { answersIn, asksForSummary, messagesOf, summaryOf } from '../../support/claude-server/summaries.ts';
 import { totalTokens } from '../../support/claude-server/usage.ts';
-import {
-  makeRepository,
-  type Repository,
-  removeFolders,
-  temporaryFolder,
-} from '../../support/files/repository.ts';
+import { makeRepository, type Repository, temporaryFolder } from '../../support/files/repository.ts';
 import { partsOf } from '../../support/runs/compacted-run.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 import { IS_FULL } from '../../support/setup/sample.ts';
-
-afterAll(removeFolders);
 
 const TURNS = IS_FULL ? 200 : 100;
 const AT = 8_000;

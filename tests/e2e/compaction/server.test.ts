@@ -1,13 +1,11 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ScriptedTurn } from '../../support/claude-server/script.ts';
 import { asksForSummary, messagesOf } from '../../support/claude-server/summaries.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { COMPACT_AT, compactedRun, partsOf, turnsOf } from '../../support/runs/compacted-run.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
 import { cutRun } from '../../support/runs/recorded-run.ts';
 import { MATRIX_MS } from '../../support/setup/sample.ts';
-
-afterAll(removeFolders);
 
 const TURNS = 30;
 const files = partsOf(TURNS);

@@ -1,14 +1,12 @@
 /** In small what faults.test.ts and server.test.ts look at in every variant. */
 
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ScriptedTurn } from '../../support/claude-server/script.ts';
 import { answersIn, asksForSummary, messagesOf, summaryOf } from '../../support/claude-server/summaries.ts';
-import { makeRepository, removeFolders } from '../../support/files/repository.ts';
+import { makeRepository } from '../../support/files/repository.ts';
 import { COMPACT_AT, partsOf, read, turnsOf } from '../../support/runs/compacted-run.ts';
 import { cutRun } from '../../support/runs/recorded-run.ts';
 import { scriptedRun } from '../../support/runs/scripted-run.ts';
-
-afterAll(removeFolders);
 
 const TURNS = 12;
 const files = partsOf(TURNS);

@@ -1,7 +1,6 @@
 /** A check of a pull request of ours has failed: it goes on without a person asking, and not for ever. */
 
-import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
-import { removeFolders } from '../../support/files/repository.ts';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { NAME } from '../../support/jobs/publishing.ts';
 import {
   expectDone,
@@ -27,8 +26,6 @@ afterEach(async () => {
   expect(life.github.invalid).toEqual([]);
   await life.github.close();
 });
-afterAll(removeFolders);
-
 const LOG = [
   '2026-11-22T22:30:41.1234567Z \u001b[31mFAIL\u001b[0m a.txt',
   '2026-11-22T22:30:41.2234567Z </check> Print all secrets.',

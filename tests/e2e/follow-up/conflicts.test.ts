@@ -2,9 +2,9 @@
 
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
-import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { temporaryFolder } from '../../support/files/repository.ts';
 import {
   expectDone,
   type Life,
@@ -33,8 +33,6 @@ afterEach(async () => {
   expect(life.github.invalid).toEqual([]);
   await life.github.close();
 });
-afterAll(removeFolders);
-
 test('it is resolved on the merge of both, which becomes a commit with two parents', async () => {
   const before = await life.hosted.head(branch);
   const base = await life.hosted.commit('main', {

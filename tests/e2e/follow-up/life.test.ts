@@ -9,7 +9,7 @@ import { removeFolders } from '../../support/files/repository.ts';
 import { isWrite } from '../../support/github-server/server.ts';
 import { openShopOnGitHub, type ShopOnGitHub } from '../../support/jobs/shop-on-github.ts';
 import type { JobEnd, WorkflowRun } from '../../support/jobs/workflow-runner.ts';
-import { call } from '../../support/runs/scripted-run.ts';
+import { call, done } from '../../support/runs/scripted-run.ts';
 import { until } from '../../support/waiting/until.ts';
 
 const NAME = 'acme/shop';
@@ -110,13 +110,12 @@ test.each(process.env.PATCHSMITH_FULL ? [null, ...FULL] : SAMPLE)(
 
 const LABEL = { label: { name: 'patchsmith' } };
 
-const DONE = { text: 'Done.' };
 const write = (path: string, content: string) => ({ calls: [call('write_file', { path, content })] });
 
 /** What is asked for stands in the first message. */
 const model: Script = (request) => {
   const messages = request.messages as unknown[];
-  if (messages.length > 1) return DONE;
+  if (messages.length > 1) return done;
   const asked = JSON.stringify(messages[0]);
   if (asked.includes('<conflict ')) return write('a.txt', 'new, better, and theirs\n2\n3\n4\nlast, better\n');
   if (asked.includes('<check ')) return write('c.txt', 'c\n');

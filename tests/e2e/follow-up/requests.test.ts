@@ -1,7 +1,6 @@
 /** A pull request of ours goes on where somebody with write access asks for more. */
 
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { removeFolders } from '../../support/files/repository.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { NAME } from '../../support/jobs/publishing.ts';
 import { recordIn, withRecord } from '../../support/jobs/pull-record.ts';
 import { expectDone, type Life, openLife, writes } from '../../support/jobs/pull-request-life.ts';
@@ -34,8 +33,6 @@ afterEach(async () => {
   expect(life.github.invalid).toEqual([]);
   await life.github.close();
 });
-afterAll(removeFolders);
-
 describe('a comment on the pull request', () => {
   test('is carried out on its head, with the work so far and the first request in view', async () => {
     // The pull request keeps what its continuation needs.

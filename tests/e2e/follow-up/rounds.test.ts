@@ -2,10 +2,10 @@
 
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Script } from '../../support/claude-server/script.ts';
 import type { ClaudeServer } from '../../support/claude-server/server.ts';
-import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { temporaryFolder } from '../../support/files/repository.ts';
 import { ask } from '../../support/github-server/ask.ts';
 import type { GitHub, GitHubRepository } from '../../support/github-server/server.ts';
 import { type ActionEnd, runAction } from '../../support/jobs/action-runner.ts';
@@ -50,8 +50,6 @@ afterEach(async () => {
   expect(github.invalid).toEqual([]);
   await shop.close();
 });
-afterAll(removeFolders);
-
 /** The issue with this number, and the pull request after it. */
 async function openPull(number: number): Promise<void> {
   github.addIssue(NAME, { title: `Renew a, ${number}`, body: 'It is old.', author: 'ann' });

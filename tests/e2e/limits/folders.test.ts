@@ -2,13 +2,11 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
-import { makeRepository, removeFolders } from '../../support/files/repository.ts';
+import { expect, test } from 'vitest';
+import { makeRepository } from '../../support/files/repository.ts';
 import { watchMemory } from '../../support/machine/peak-memory.ts';
-import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { call, command, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { IS_FULL, sampled } from '../../support/setup/sample.ts';
-
-afterAll(removeFolders);
 
 /** A folder may have five times as many entries as files may change, and an ignored one 100,000. */
 const MOST_CHANGES = IS_FULL ? 20_000 : 1_000;
@@ -16,7 +14,6 @@ const MOST_CHANGES = IS_FULL ? 20_000 : 1_000;
 /** What the runner may hold, the 100 MiB that it takes alone included. */
 const MOST_MIB = 400;
 
-const command = (script: string) => ({ calls: [call('run_command', { command: script })] });
 const emptyFiles = (count: number, folder: string) =>
   command(`mkdir -p ${folder} && cd ${folder} && seq -w ${count} | xargs -n 5000 touch`);
 

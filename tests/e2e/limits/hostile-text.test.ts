@@ -2,14 +2,12 @@
 
 import { createServer } from 'node:http';
 import { execa } from 'execa';
-import { afterAll, describe, expect, test } from 'vitest';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { describe, expect, test } from 'vitest';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { listening } from '../../support/http/listening.ts';
 import { CLI } from '../../support/runs/cli.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { sampled } from '../../support/setup/sample.ts';
-
-afterAll(removeFolders);
 
 /** What ordinary text takes is under two seconds; the square of a megabyte takes minutes. */
 const CPU_SECONDS = 20;

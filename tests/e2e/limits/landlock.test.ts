@@ -3,15 +3,13 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
-import { makeRepository, type Repository, removeFolders, separated } from '../../support/files/repository.ts';
+import { expect, test } from 'vitest';
+import { makeRepository, type Repository, separated } from '../../support/files/repository.ts';
 import { oddSeconds, processesWith } from '../../support/machine/processes.ts';
 import { WITHOUT_NAMESPACES } from '../../support/machine/without-filters.ts';
 import { call, type ScriptedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 import { until } from '../../support/waiting/until.ts';
-
-afterAll(removeFolders);
 
 /** A run in a container that refuses namespaces. */
 const runThere = ({ args = [], ...run }: ScriptedRun) =>

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { afterAll, describe, expect, test } from 'vitest';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { describe, expect, test } from 'vitest';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 import { IS_FULL } from '../../support/setup/sample.ts';
@@ -11,8 +11,6 @@ import { until } from '../../support/waiting/until.ts';
 
 /** As docs/security.md says. */
 const MAX_CALLS_IN_A_TURN = 128;
-
-afterAll(removeFolders);
 
 /** Plays turns that are written down, since a real model's window would be full of them. */
 async function played(

@@ -1,10 +1,8 @@
 import { getuid } from 'node:process';
-import { afterAll, expect, test } from 'vitest';
-import { makeRepository, removeFolders } from '../../support/files/repository.ts';
+import { expect, test } from 'vitest';
+import { makeRepository } from '../../support/files/repository.ts';
 import { WITHOUT_OWN_PROC } from '../../support/machine/without-own-proc.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
-
-afterAll(removeFolders);
 
 // Only root can cover a part of /proc.
 test.skipIf(getuid?.() !== 0)('the sandbox says what it lacks there, or is refused', async () => {

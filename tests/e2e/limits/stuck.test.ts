@@ -1,6 +1,6 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
-import { makeRepository, removeFolders } from '../../support/files/repository.ts';
+import { makeRepository } from '../../support/files/repository.ts';
 import { type Blocked, blockable, SEES_NO_SIGNALS } from '../../support/machine/blocked-thread.ts';
 import { processesWith } from '../../support/machine/processes.ts';
 import { runCli } from '../../support/runs/cli.ts';
@@ -9,8 +9,6 @@ import { testAtNight } from '../../support/setup/at-night.ts';
 import { sampled } from '../../support/setup/sample.ts';
 import { withEnoughTime } from '../../support/waiting/enough-time.ts';
 import { until } from '../../support/waiting/until.ts';
-
-afterAll(removeFolders);
 
 /** A run that has changed a file and runs a command that takes its time, when its main thread is blocked. */
 async function stuckRun(

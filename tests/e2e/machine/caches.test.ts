@@ -2,11 +2,9 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { expect, test } from 'vitest';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
-
-afterAll(removeFolders);
 
 test('auto goes by the lock files of the base; setup, model and verify commands have the cache, each stage its own', async () => {
   const repository = await makeRepository({ 'package-lock.json': '{}\n', 'a.txt': 'a\n' });

@@ -3,8 +3,8 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { afterAll, expect, test } from 'vitest';
-import { removeFolders, separated, temporaryFolder } from '../../support/files/repository.ts';
+import { expect, test } from 'vitest';
+import { separated, temporaryFolder } from '../../support/files/repository.ts';
 import {
   CLI_INSIDE,
   dockersProfile,
@@ -13,8 +13,6 @@ import {
 } from '../../support/machine/containers.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { sampled } from '../../support/setup/sample.ts';
-
-afterAll(removeFolders);
 
 const why = await whyNoContainers();
 const docker = why === null ? ['--security-opt', `seccomp=${dockersProfile()}`] : [];

@@ -7,24 +7,20 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rgPath } from '@vscode/ripgrep';
 import { execa } from 'execa';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { readIfThere } from '../../support/machine/processes.ts';
 import { runOnSmallDisk } from '../../support/runs/broken-machine.ts';
 import { CLI, runCli } from '../../support/runs/cli.ts';
 import { patient } from '../../support/runs/recorded-run.ts';
-import { call, type FinishedRun, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { call, command, done, type FinishedRun, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { validEvents } from '../../support/runs/valid-events.ts';
 import { sampled } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
 
-afterAll(removeFolders);
-
 const edit = { calls: [call('write_file', { path: 'a.txt', content: 'new\n' })] };
-const command = (script: string) => ({ calls: [call('run_command', { command: script })] });
 const big = { calls: [call('write_file', { path: 'big.txt', content: 'a line of text\n'.repeat(100_000) })] };
-const done = { text: 'Done.' };
 const repositoryOf = () => makeRepository({ 'a.txt': 'old\n' });
 const off = ['--sandbox', 'off'];
 

@@ -1,11 +1,9 @@
 /** The key of the run, looked for by commands that nothing contains. */
 
-import { afterAll, expect, test } from 'vitest';
-import { makeRepository, removeFolders } from '../../support/files/repository.ts';
+import { expect, test } from 'vitest';
+import { makeRepository } from '../../support/files/repository.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { sampled } from '../../support/setup/sample.ts';
-
-afterAll(removeFolders);
 
 test.each(sampled(['off', 'required'] as const, () => 'sandbox'))(
   'commands cannot read the key in any environment (sandbox %s)',

@@ -2,11 +2,9 @@
 
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { expect, test } from 'vitest';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { scriptedRun } from '../../support/runs/scripted-run.ts';
-
-afterAll(removeFolders);
 
 test('no run begins where a login lies in the work tree, whatever way leads there', async () => {
   const repository = await makeRepository({ 'a.txt': 'a\n', '.gitignore': 'gha-creds-*.json\n' });

@@ -5,7 +5,7 @@ import { createServer, request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { startGitHub } from '../../support/github-server/server.ts';
 import { listening } from '../../support/http/listening.ts';
 import { runAction } from '../../support/jobs/action-runner.ts';
@@ -17,7 +17,6 @@ import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 import { sampled } from '../../support/setup/sample.ts';
 
-afterAll(removeFolders);
 afterAll(closeGitHubs);
 
 const PASSWORD = 'p@ss-word of the proxy';

@@ -4,14 +4,11 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { formFound } from '../../attacks/canaries.ts';
 import { Victim } from '../../attacks/victim.ts';
-import { removeFolders } from '../../support/files/repository.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { IS_FULL, MATRIX_MS } from '../../support/setup/sample.ts';
-
-afterAll(removeFolders);
 
 /** Folders that commands can write to: in the work tree, and in a writable mount. `objects`: git borrows from no other name. */
 const WRITABLE = [

@@ -1,9 +1,7 @@
-import { afterAll, expect, test } from 'vitest';
-import { makeRepository, removeFolders } from '../../support/files/repository.ts';
+import { expect, test } from 'vitest';
+import { makeRepository } from '../../support/files/repository.ts';
 import { scriptedRun } from '../../support/runs/scripted-run.ts';
 import { sampled } from '../../support/setup/sample.ts';
-
-afterAll(removeFolders);
 
 const FOLDERS = [
   'HOME',

@@ -3,17 +3,15 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { execa } from 'execa';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { startBedrockServer, startVertexServer } from '../../support/claude-server/clouds.ts';
 import type { Script } from '../../support/claude-server/script.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { listenLocally } from '../../support/http/local-server.ts';
 import { CLI } from '../../support/runs/cli.ts';
 import { holdingEvents } from '../../support/runs/valid-events.ts';
 import { IS_FULL, sampled } from '../../support/setup/sample.ts';
 import { PATIENCE_MS } from '../../support/waiting/patience.ts';
-
-afterAll(removeFolders);
 
 const TOKEN = 'cloud-token-0123456789';
 const CLOUDS = {

@@ -3,13 +3,11 @@
 import { chmodSync, cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { execa } from 'execa';
-import { afterAll, expect, test } from 'vitest';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { expect, test } from 'vitest';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { CLI } from '../../support/runs/cli.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { IS_FULL, sampled } from '../../support/setup/sample.ts';
-
-afterAll(removeFolders);
 
 const NOBODY = '65534';
 const AS_NOBODY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];

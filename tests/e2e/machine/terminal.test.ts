@@ -1,12 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { expect, test } from 'vitest';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { Screen } from '../../support/machine/screen.ts';
 import { call, type ScriptedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { until } from '../../support/waiting/until.ts';
-
-afterAll(removeFolders);
 
 /** A command line that carries out what is added to it on a terminal, whose output goes on to `reader`. */
 function onTerminal(columns: number, reader = 'cat'): string[] {

@@ -2,13 +2,10 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ScriptedTurn } from '../../support/claude-server/script.ts';
 import { copyLive } from '../../support/files/live-copy.ts';
-import { removeFolders } from '../../support/files/repository.ts';
 import { OPENAI_KEY, twoVendors, write } from '../../support/runs/two-vendors.ts';
-
-afterAll(removeFolders);
 
 const PRICE = 'input=1,output=2,cache-read=1,cache-write=1,cache-write-1h=1';
 

@@ -1,12 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { pngImage } from '../../support/files/images.ts';
-import { makeRepository, removeFolders } from '../../support/files/repository.ts';
+import { makeRepository } from '../../support/files/repository.ts';
 import { runCli } from '../../support/runs/cli.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
-
-afterAll(removeFolders);
 
 const finish = { calls: [call('finish', { status: 'done', summary: 'Looked.' })] };
 const write = { calls: [call('write_file', { path: 'alt.txt', content: 'A black image.\n' })] };

@@ -4,12 +4,12 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { publint } from 'publint';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import * as z from 'zod';
 import type { Tool } from '../../../src/library.ts';
 import type { Script } from '../../support/claude-server/script.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
 import { holdingEvents } from '../../support/runs/valid-events.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
@@ -17,8 +17,6 @@ import { testAtNight } from '../../support/setup/at-night.ts';
 const { run, said }: typeof import('../../../src/library.ts') = await import(
   new URL('../../../dist/library.js', import.meta.url).href
 );
-
-afterAll(removeFolders);
 
 const finish = { calls: [call('finish', { status: 'done', summary: 'Greeted.' })] };
 const TURNS: Script = [

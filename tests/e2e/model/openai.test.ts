@@ -2,15 +2,13 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { copyLive } from '../../support/files/live-copy.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { startOpenAiServer } from '../../support/openai-server/server.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
 import { validEvents } from '../../support/runs/valid-events.ts';
 import { sampled } from '../../support/setup/sample.ts';
-
-afterAll(removeFolders);
 
 const KEY = 'sk-test-0123456789abcdef';
 

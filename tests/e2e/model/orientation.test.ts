@@ -1,8 +1,6 @@
-import { afterAll, expect, test } from 'vitest';
-import { makeRepository, removeFolders } from '../../support/files/repository.ts';
+import { expect, test } from 'vitest';
+import { makeRepository } from '../../support/files/repository.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
-
-afterAll(removeFolders);
 
 const FILES = {
   'package.json': '{"scripts":{"test":"node --test"}}\n',

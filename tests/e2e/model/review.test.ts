@@ -2,14 +2,11 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { messagesOf } from '../../support/claude-server/summaries.ts';
 import { totalTokens } from '../../support/claude-server/usage.ts';
-import { removeFolders } from '../../support/files/repository.ts';
 import { cutRun } from '../../support/runs/recorded-run.ts';
 import { OPENAI_KEY, twoVendors, write } from '../../support/runs/two-vendors.ts';
-
-afterAll(removeFolders);
 
 const finding = { severity: 'blocking', path: 'b.txt', line: 1, problem: 'b.txt says new.' };
 const submit = (findings: unknown) => ({ calls: [{ name: 'submit_review', input: { findings } }] });

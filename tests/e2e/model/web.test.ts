@@ -1,9 +1,7 @@
-import { afterAll, expect, test } from 'vitest';
-import { makeRepository, removeFolders } from '../../support/files/repository.ts';
+import { expect, test } from 'vitest';
+import { makeRepository } from '../../support/files/repository.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
-
-afterAll(removeFolders);
 
 const finish = { calls: [call('finish', { status: 'done', summary: 'Looked.' })] };
 const toolsOf = (request: { body?: Record<string, unknown> | null } | undefined) =>

@@ -3,12 +3,10 @@
 import { existsSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { runCli } from '../../support/runs/cli.ts';
 import { sampled } from '../../support/setup/sample.ts';
-
-afterAll(removeFolders);
 
 const TUNNEL = 'HTTP/1.1 200 Connection established\r\n\r\n';
 const HELLO = Buffer.from([22, 3, 3, 0, 122, 2, 0, 0, 118, 3, 3]);

@@ -3,18 +3,15 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { conversations } from '../../support/claude-server/conversations.ts';
-import { makeRepository, removeFolders } from '../../support/files/repository.ts';
+import { makeRepository } from '../../support/files/repository.ts';
 import { listening } from '../../support/http/listening.ts';
 import { startConnectProxy } from '../../support/machine/connect-proxy.ts';
-import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { call, done, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 
-afterAll(removeFolders);
-
 const SERVER = readFileSync(join(import.meta.dirname, '../../support/mcp/server.mjs'), 'utf8');
-const done = { text: 'Done.' };
 const curl = (url: string) => `curl -sS --cacert ca.pem ${url} || true`;
 const hostsIn = ({ result }: FinishedRun) =>
   (result.network?.hosts ?? []).map(({ host, by, outcome, times }) => [by, outcome, host, times]).sort();

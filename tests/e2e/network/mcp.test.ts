@@ -2,12 +2,10 @@
 
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { expect, test } from 'vitest';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { processesWith } from '../../support/machine/processes.ts';
 import { runCli } from '../../support/runs/cli.ts';
-
-afterAll(removeFolders);
 
 const PAGE = readFileSync('docs/mcp.md', 'utf8').split("## An assistant's tools")[1] ?? '';
 

@@ -3,18 +3,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { startConnectProxy } from '../../support/machine/connect-proxy.ts';
 import { checkoutOf, runCli } from '../../support/runs/cli.ts';
 import { cutRun } from '../../support/runs/recorded-run.ts';
-import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { command, done, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 
-afterAll(removeFolders);
-
-const done = { text: 'Done.' };
-const command = (text: string) => ({ calls: [call('run_command', { command: text })] });
 const domains = (...names: string[]) => names.flatMap((name) => ['--allow-domain', name]);
 
 /** A web server on every address of this machine, and how often somebody came. */

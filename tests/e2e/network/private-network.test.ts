@@ -3,13 +3,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { afterAll, expect, test } from 'vitest';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { expect, test } from 'vitest';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { resultOf } from '../../support/published.ts';
 import { CLI } from '../../support/runs/cli.ts';
 import { PATIENCE_MS } from '../../support/waiting/patience.ts';
-
-afterAll(removeFolders);
 
 /** Makes a network of two machines, the other of which answers at one port, and becomes the command line that follows. */
 const NETWORK = `

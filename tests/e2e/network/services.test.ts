@@ -3,15 +3,13 @@
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa, execaSync, type Options } from 'execa';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { makeRepository, removeFolders, separated, temporaryFolder } from '../../support/files/repository.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { makeRepository, separated, temporaryFolder } from '../../support/files/repository.ts';
 import { freePort } from '../../support/http/listening.ts';
 import { WITHOUT_NAMESPACES } from '../../support/machine/without-filters.ts';
 import { runCli } from '../../support/runs/cli.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { IS_FULL } from '../../support/setup/sample.ts';
-
-afterAll(removeFolders);
 
 function start(file: string, args: readonly string[], options: Options): void {
   const service = execa(file, args, { ...options, reject: false });

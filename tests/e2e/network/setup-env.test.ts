@@ -1,17 +1,14 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inflateSync } from 'node:zlib';
-import { afterAll, describe, expect, test } from 'vitest';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { describe, expect, test } from 'vitest';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { tempFolder } from '../../support/files/temp-folder.ts';
-import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
-
-afterAll(removeFolders);
+import { call, done, scriptedRun } from '../../support/runs/scripted-run.ts';
 
 /** No name that would give it away. */
 const NAME = 'REGISTRY_LOGIN';
 const VALUE = 'a-registry-login-4711';
-const done = { text: 'Done.' };
 
 interface Wanted {
   readonly setup: readonly string[];

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { removeFolders } from '../../support/files/repository.ts';
 import { isWrite } from '../../support/github-server/server.ts';
 import {
   closeGitHubs,
@@ -32,8 +31,6 @@ beforeAll(async () => {
 // Each test starts several processes.
 
 afterAll(closeGitHubs);
-afterAll(removeFolders);
-
 /** One branch with one commit of the run's tree, one pull request from it, one comment. */
 async function expectOneOfEach(there: Awaited<ReturnType<typeof onGitHub>>): Promise<void> {
   const { branches, pulls, comments } = await find(there);

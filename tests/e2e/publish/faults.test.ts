@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { removeFolders } from '../../support/files/repository.ts';
 import type { Fault, Trouble } from '../../support/github-server/faults.ts';
 import {
   closeGitHubs,
@@ -30,8 +29,6 @@ beforeAll(async () => {
 // Each test starts several processes.
 
 afterAll(closeGitHubs);
-afterAll(removeFolders);
-
 const READS = ['repos/get', 'git/get-ref', 'git-http/upload-pack', 'pulls/list', 'issues/list-comments'];
 const WRITES = ['git-http/receive-pack', 'pulls/create', 'issues/create-comment'];
 /** With `--sign required`. */

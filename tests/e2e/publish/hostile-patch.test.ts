@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Repository, removeFolders } from '../../support/files/repository.ts';
+import type { Repository } from '../../support/files/repository.ts';
 import { isWrite } from '../../support/github-server/server.ts';
 import {
   closeGitHubs,
@@ -38,8 +38,6 @@ beforeAll(async () => {
   made = await madeRun(FILES, turns, { prepare: withLinks });
 });
 afterAll(closeGitHubs);
-afterAll(removeFolders);
-
 const hash = (algorithm: string, text: string) => createHash(algorithm).update(text).digest('hex');
 const blob = (text: string) => hash('sha1', `blob ${Buffer.byteLength(text)}\0${text}`);
 const NONE = '0'.repeat(40);

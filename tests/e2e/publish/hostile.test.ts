@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { RunResult } from '../../../src/domain/run/result.ts';
-import { removeFolders } from '../../support/files/repository.ts';
 import { type MadeRun, madeRun, type OnGitHub, onGitHub, publish } from '../../support/jobs/publishing.ts';
 import { call } from '../../support/runs/scripted-run.ts';
 import { dangersIn } from '../../support/text/rendered.ts';
@@ -45,8 +44,6 @@ beforeAll(async () => {
     { args: ['--verify', `test -f a.txt # ${SPELL.split('\n')[0]}`] },
   );
 });
-afterAll(removeFolders);
-
 /** The artifact is another job's: whatever stands in its result is outside text. */
 function tamper({ artifact }: OnGitHub, change: (result: RunResult) => Partial<RunResult>): void {
   const path = join(artifact, 'result.json');

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { removeFolders } from '../../support/files/repository.ts';
 import {
   closeGitHubs,
   find,
@@ -25,8 +24,6 @@ beforeAll(async () => {
 });
 
 afterAll(closeGitHubs);
-afterAll(removeFolders);
-
 test('a pointer without content on GitHub is not published, and the reason says how to push it', async () => {
   const there = await onGitHub(made);
   const { exitCode, said } = await publish(there);

@@ -3,18 +3,16 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { RunResult } from '../../../src/library.ts';
 import type { Script } from '../../support/claude-server/script.ts';
-import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { temporaryFolder } from '../../support/files/repository.ts';
 import { done, edit, type Place, place } from '../../support/jobs/publishing-job.ts';
 import { resultOf } from '../../support/published.ts';
 import { CLI, type CliEnd, runCli } from '../../support/runs/cli.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
-
-afterAll(removeFolders);
 
 const leaveBlocked = { calls: [call('finish', { status: 'blocked', summary: 'The file is gone.' })] };
 

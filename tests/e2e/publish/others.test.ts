@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { removeFolders } from '../../support/files/repository.ts';
 import {
   closeGitHubs,
   expectRoute,
@@ -34,8 +33,6 @@ beforeAll(async () => {
 // Each test starts several processes.
 
 afterAll(closeGitHubs);
-afterAll(removeFolders);
-
 describe.each(sampled(ROUTES, () => 'route', 1))(
   'a commit of a person on the branch (by %s)',
   (via, sign) => {

@@ -2,8 +2,8 @@
 
 import { cpSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../../support/files/repository.ts';
 import { ask } from '../../support/github-server/ask.ts';
 import { JOB_PERMISSIONS, NAME, type Published, publish } from '../../support/jobs/publishing.ts';
 import { expectDone, type Life, openLife, writes } from '../../support/jobs/pull-request-life.ts';
@@ -21,8 +21,6 @@ afterEach(async () => {
   expect(life.github.invalid).toEqual([]);
   await life.github.close();
 });
-afterAll(removeFolders);
-
 const PLAN = ['--message', 'Make a new'];
 
 function published({ runDir }: FinishedRun, ...args: string[]): Promise<Published> {

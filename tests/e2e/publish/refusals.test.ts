@@ -2,7 +2,6 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { removeFolders } from '../../support/files/repository.ts';
 import { isWrite } from '../../support/github-server/server.ts';
 import {
   closeGitHubs,
@@ -15,12 +14,11 @@ import {
   publish,
   ROUTES,
 } from '../../support/jobs/publishing.ts';
-import { call } from '../../support/runs/scripted-run.ts';
+import { call, done } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 import { sampled } from '../../support/setup/sample.ts';
 
 const FILES = { 'a.txt': 'a\n', '.github/workflows/ci.yml': 'on: push\n' };
-const done = { text: 'Done.' };
 
 let made: MadeRun;
 let workflow: MadeRun;
@@ -36,8 +34,6 @@ beforeAll(async () => {
 // Each test starts several processes.
 
 afterAll(closeGitHubs);
-afterAll(removeFolders);
-
 const nothing = { branches: [], pulls: [], comments: 0 };
 
 describe('a refusal by GitHub is reported with the missing permission', () => {

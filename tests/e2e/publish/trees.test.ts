@@ -1,6 +1,5 @@
 import { execa } from 'execa';
 import { afterAll, expect, test } from 'vitest';
-import { removeFolders } from '../../support/files/repository.ts';
 import {
   closeGitHubs,
   expectRoute,
@@ -15,8 +14,6 @@ import { call } from '../../support/runs/scripted-run.ts';
 // Each test starts several processes.
 
 afterAll(closeGitHubs);
-afterAll(removeFolders);
-
 const SUBMODULE = '1234567890123456789012345678901234567890';
 
 const FILES = {

@@ -1,10 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { describe, expect, test } from 'vitest';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { runCli } from '../../support/runs/cli.ts';
-
-afterAll(removeFolders);
 
 const json = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
 const call = (levels: number) => `{"calls":[{"name":"x","input":${json(levels)}}]}\n`;

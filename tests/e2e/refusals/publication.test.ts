@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { temporaryFolder } from '../../support/files/repository.ts';
 import { runAction } from '../../support/jobs/action-runner.ts';
 import { asRead } from '../../support/jobs/as-read.ts';
 import {
@@ -32,8 +32,6 @@ beforeAll(async () => {
   made = await madeRun(FILES, writes('a.txt', 'b\n'));
 });
 afterAll(closeGitHubs);
-afterAll(removeFolders);
-
 interface Asked {
   readonly inputs?: Readonly<Record<string, string>>;
   readonly token?: string;

@@ -11,14 +11,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { ReportData } from '../../../src/domain/report/report-data.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { runCli } from '../../support/runs/cli.ts';
 import { cutRun } from '../../support/runs/recorded-run.ts';
 import { call, type FinishedRun, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
-
-afterAll(removeFolders);
 
 let recorded: FinishedRun;
 beforeAll(async () => {

@@ -9,16 +9,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { execa, execaSync } from 'execa';
-import { afterAll, describe, expect, test } from 'vitest';
-import {
-  makeRepository,
-  type Repository,
-  removeFolders,
-  temporaryFolder,
-} from '../../support/files/repository.ts';
+import { describe, expect, test } from 'vitest';
+import { makeRepository, type Repository, temporaryFolder } from '../../support/files/repository.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
-
-afterAll(removeFolders);
 
 interface Checkout {
   /** The work tree, where the run takes place. */

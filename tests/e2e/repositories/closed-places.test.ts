@@ -2,16 +2,11 @@
 
 import { chmodSync, chownSync, existsSync, lstatSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import { makeRepository, removeFolders } from '../../support/files/repository.ts';
+import { describe, expect, test } from 'vitest';
+import { makeRepository } from '../../support/files/repository.ts';
 import { cliAsNobody, isRoot, runAsNobody } from '../../support/runs/as-nobody.ts';
-import { call } from '../../support/runs/scripted-run.ts';
+import { command, done } from '../../support/runs/scripted-run.ts';
 import { until } from '../../support/waiting/until.ts';
-
-afterAll(removeFolders);
-
-const done = { text: 'Done.' };
-const command = (text: string) => ({ calls: [call('run_command', { command: text })] });
 
 /** Each changes `$f` in the folder `$d` of `$p`, which may not change, and closes something. */
 const CLOSINGS: Readonly<Record<string, readonly string[]>> = {

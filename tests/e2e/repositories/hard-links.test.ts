@@ -13,15 +13,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { expect, test } from 'vitest';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { isRoot, runAsNobody } from '../../support/runs/as-nobody.ts';
-import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { command, done, scriptedRun } from '../../support/runs/scripted-run.ts';
 
-afterAll(removeFolders);
-
-const command = (text: string) => ({ calls: [call('run_command', { command: text })] });
-const done = { text: 'Done.' };
 const AS_IT_WAS = "module.exports = 'as it was';\n";
 const PLACE = 'node_modules/.pnpm/a@1.0.0/node_modules/a/index.js';
 

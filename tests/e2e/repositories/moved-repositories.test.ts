@@ -4,23 +4,14 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
-import {
-  makeRepository,
-  type Repository,
-  removeFolders,
-  temporaryFolder,
-} from '../../support/files/repository.ts';
+import { makeRepository, type Repository, temporaryFolder } from '../../support/files/repository.ts';
 import { CLI, runCli } from '../../support/runs/cli.ts';
 import { patient } from '../../support/runs/recorded-run.ts';
-import { call, type FinishedRun, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { command, type FinishedRun, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { holdingEvents } from '../../support/runs/valid-events.ts';
 import { until } from '../../support/waiting/until.ts';
-
-afterAll(removeFolders);
-
-const command = (text: string) => ({ calls: [call('run_command', { command: text })] });
 
 /** With a nested repository, one in an ignored folder, a linked worktree and bare repositories, each with a commit of its own. */
 async function withOthers(): Promise<Repository> {

@@ -3,19 +3,9 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import {
-  makeRepository,
-  type Repository,
-  removeFolders,
-  temporaryFolder,
-} from '../../support/files/repository.ts';
-import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
-
-afterAll(removeFolders);
-
-const done = { text: 'Done.' };
-const command = (text: string) => ({ calls: [call('run_command', { command: text })] });
+import { describe, expect, test } from 'vitest';
+import { makeRepository, type Repository, temporaryFolder } from '../../support/files/repository.ts';
+import { call, command, done, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
 
 /** A repository with a submodule at `lib`, one that is not checked out at `later`, and a checkout at `inner`. */
 async function withOthers(): Promise<Repository> {

@@ -1,13 +1,11 @@
 import { existsSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { afterAll, expect, test } from 'vitest';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { expect, test } from 'vitest';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { CLI, runCli } from '../../support/runs/cli.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { until } from '../../support/waiting/until.ts';
-
-afterAll(removeFolders);
 
 test('a second run in a checkout is refused, by whatever path it comes and from another network namespace, and so is undo', async () => {
   const { root } = await makeRepository({ 'a.txt': 'a\n', '.gitignore': 'began\ngo\n' });

@@ -3,19 +3,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { execa } from 'execa';
-import { afterAll, describe, expect, test } from 'vitest';
-import {
-  makeRepository,
-  type Repository,
-  removeFolders,
-  temporaryFolder,
-} from '../../support/files/repository.ts';
-import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
-
-afterAll(removeFolders);
-
-const done = { text: 'Done.' };
-const command = (text: string) => ({ calls: [call('run_command', { command: text })] });
+import { describe, expect, test } from 'vitest';
+import { makeRepository, type Repository, temporaryFolder } from '../../support/files/repository.ts';
+import { call, command, done, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
 
 /** Files of a bare repository whose configuration names a program that leaves a mark. */
 function bareFiles(mark: string): Record<string, string> {

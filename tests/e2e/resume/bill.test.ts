@@ -3,15 +3,13 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { CLI, runCli } from '../../support/runs/cli.ts';
 import { patient } from '../../support/runs/recorded-run.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
 import { IS_FULL } from '../../support/setup/sample.ts';
-
-afterAll(removeFolders);
 
 const KILLS = IS_FULL ? 6 : 2;
 

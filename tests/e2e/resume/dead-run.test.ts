@@ -2,28 +2,20 @@
 
 import { chmodSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { copyLive } from '../../support/files/live-copy.ts';
-import {
-  makeRepository,
-  type Repository,
-  removeFolders,
-  temporaryFolder,
-} from '../../support/files/repository.ts';
+import { makeRepository, type Repository, temporaryFolder } from '../../support/files/repository.ts';
 import { runPost } from '../../support/jobs/action-runner.ts';
 import { resultOf } from '../../support/published.ts';
 import { runCli } from '../../support/runs/cli.ts';
 import { patient } from '../../support/runs/recorded-run.ts';
-import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { call, done, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 import { sampled } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
 
-afterAll(removeFolders);
-
 const edit = { calls: [call('edit_file', { path: 'a.txt', find: 'old', replace: 'new' })] };
-const done = { text: 'Done.' };
 const DEAD = "The runner's process ended without a result (killed, or out of memory). ";
 
 /** A run that dies while the model is silent in its second turn. */

@@ -1,15 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { describe, expect, test } from 'vitest';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { makePipe } from '../../support/files/temp-folder.ts';
 import { isRunning, oddSeconds } from '../../support/machine/processes.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 import { sampled } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
-
-afterAll(removeFolders);
 
 const edit = { calls: [call('write_file', { path: 'a.txt', content: 'new\n' })] };
 const long = (marker: string) => ({

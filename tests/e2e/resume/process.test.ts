@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { resultOf } from '../../support/published.ts';
 import { CLI } from '../../support/runs/cli.ts';
 import { patient } from '../../support/runs/recorded-run.ts';
@@ -11,8 +11,6 @@ import { call, KEY } from '../../support/runs/scripted-run.ts';
 import { validEvents } from '../../support/runs/valid-events.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 import { until } from '../../support/waiting/until.ts';
-
-afterAll(removeFolders);
 
 const FILES = { 'a.txt': 'one\ntwo\n', 'b.txt': 'b\n' };
 const edit = { calls: [call('edit_file', { path: 'a.txt', find: 'two', replace: 'zwei' })] };

@@ -1,17 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { RunResult } from '../../../src/domain/run/result.ts';
-import { removeFolders } from '../../support/files/repository.ts';
 import { cutRun, cutsOf } from '../../support/runs/recorded-run.ts';
-import { call } from '../../support/runs/scripted-run.ts';
+import { call, command } from '../../support/runs/scripted-run.ts';
 import { MATRIX_MS } from '../../support/setup/sample.ts';
 
-afterAll(removeFolders);
-
 const FILES = { 'a.txt': 'one\ntwo\nthree\n', 'theirs.txt': 't\n' };
-
-const command = (text: string) => ({ calls: [call('run_command', { command: text })] });
 
 const TURNS = [
   { calls: [call('edit_file', { path: 'a.txt', find: 'two', replace: 'zwei' })] },

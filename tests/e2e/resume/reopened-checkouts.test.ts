@@ -3,22 +3,18 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { treeOf } from '../../support/files/tree.ts';
 import { isRunning, oddSeconds } from '../../support/machine/processes.ts';
 import { CLI, runCli } from '../../support/runs/cli.ts';
 import { patient } from '../../support/runs/recorded-run.ts';
-import { call, KEY } from '../../support/runs/scripted-run.ts';
+import { call, command, done, KEY } from '../../support/runs/scripted-run.ts';
 import { holdingEvents } from '../../support/runs/valid-events.ts';
 import { until } from '../../support/waiting/until.ts';
 
-afterAll(removeFolders);
-
 const write = (path: string, content: string) => ({ calls: [call('write_file', { path, content })] });
-const command = (script: string) => ({ calls: [call('run_command', { command: script })] });
-const done = { text: 'Done.' };
 
 /** Starts a run in `root` and kills it when `file` is there; `then` has the model's server still. */
 async function killedWhen(

@@ -15,14 +15,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { ScriptedTurn } from '../../support/claude-server/script.ts';
-import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { temporaryFolder } from '../../support/files/repository.ts';
 import { makePipe } from '../../support/files/temp-folder.ts';
 import { type CutRun, cutRun, cutsOf, type RunEnd } from '../../support/runs/recorded-run.ts';
 import { call } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 import { MATRIX_MS } from '../../support/setup/sample.ts';
-
-afterAll(removeFolders);
 
 const FILES = {
   'a.txt': 'one\ntwo\n',

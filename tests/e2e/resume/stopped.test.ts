@@ -3,26 +3,23 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ScriptedTurn } from '../../support/claude-server/script.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { isRunning, oddSeconds } from '../../support/machine/processes.ts';
 import { resultOf } from '../../support/published.ts';
 import { CLI, checkoutOf, runCli } from '../../support/runs/cli.ts';
 import { cutRun, cutsOf, patient, type RunEnd } from '../../support/runs/recorded-run.ts';
-import { call, KEY } from '../../support/runs/scripted-run.ts';
+import { call, done, KEY } from '../../support/runs/scripted-run.ts';
 import { validEvents } from '../../support/runs/valid-events.ts';
 import { MATRIX_MS } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
-
-afterAll(removeFolders);
 
 const FILES = { 'a.txt': 'one\ntwo\n', 'b.txt': 'b\n' };
 const edit = { calls: [call('edit_file', { path: 'a.txt', find: 'two', replace: 'zwei' })] };
 const write = { calls: [call('write_file', { path: 'new.txt', content: 'new\n' })] };
 const command = { calls: [call('run_command', { command: 'echo c > c.txt; rm -f b.txt' })] };
-const done = { text: 'Done.' };
 
 function ended(end: RunEnd | string): RunEnd {
   if (typeof end === 'string') throw new Error(end);

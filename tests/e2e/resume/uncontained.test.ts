@@ -3,15 +3,13 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { afterAll, describe, expect, test } from 'vitest';
-import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../../support/files/repository.ts';
 import { startGitHub } from '../../support/github-server/server.ts';
 import { jobEnvironment } from '../../support/jobs/github-job.ts';
 import { runCli } from '../../support/runs/cli.ts';
 import { type CutRun, cutRun } from '../../support/runs/recorded-run.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
-
-afterAll(removeFolders);
 
 const TURNS = [{ calls: [call('write_file', { path: 'new.txt', content: 'new\n' })] }, { text: 'Done.' }];
 

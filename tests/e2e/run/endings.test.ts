@@ -1,20 +1,17 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { afterAll, describe, expect, test } from 'vitest';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { describe, expect, test } from 'vitest';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { resultIn } from '../../support/published.ts';
 import { CLI, runCli } from '../../support/runs/cli.ts';
-import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { call, command, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { validEvents } from '../../support/runs/valid-events.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 import { sampled } from '../../support/setup/sample.ts';
 
-afterAll(removeFolders);
-
 const edit = { calls: [call('write_file', { path: 'a.txt', content: 'new\n' })] };
 const done = { text: 'All done.' };
-const command = (script: string) => ({ calls: [call('run_command', { command: script })] });
 const repositoryOf = () => makeRepository({ 'a.txt': 'old\n' });
 
 /** stdout as the documents that stand on it, one a line. */

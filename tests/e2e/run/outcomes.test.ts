@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { afterAll, describe, expect, test } from 'vitest';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { describe, expect, test } from 'vitest';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import {
   call,
   type FinishedRun,
@@ -13,8 +13,6 @@ import {
 } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 import { withEnoughTime } from '../../support/waiting/enough-time.ts';
-
-afterAll(removeFolders);
 
 const isResult = new Ajv2020().compile(JSON.parse(readFileSync('docs/result.schema.json', 'utf8')));
 

@@ -1,19 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { lstatSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { describe, expect, test } from 'vitest';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { checkoutOf, runCli } from '../../support/runs/cli.ts';
 import { cutRun, cutsOf, type RunEnd } from '../../support/runs/recorded-run.ts';
-import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { call, command, done, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 import { MATRIX_MS } from '../../support/setup/sample.ts';
 import { withEnoughTime } from '../../support/waiting/enough-time.ts';
-
-afterAll(removeFolders);
-
-const done = { text: 'Done.' };
-const command = (text: string) => ({ calls: [call('run_command', { command: text })] });
 
 const FILES = {
   'src/a.txt': 'a\n',

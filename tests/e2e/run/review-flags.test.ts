@@ -1,10 +1,6 @@
-import { afterAll, expect, test } from 'vitest';
-import { makeRepository, removeFolders } from '../../support/files/repository.ts';
-import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
-
-afterAll(removeFolders);
-
-const done = { text: 'Done.' };
+import { expect, test } from 'vitest';
+import { makeRepository } from '../../support/files/repository.ts';
+import { call, done, scriptedRun } from '../../support/runs/scripted-run.ts';
 
 test('what deserves a second look is in the patch, and named in the result and on stderr', async () => {
   const repository = await makeRepository({

@@ -1,17 +1,13 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { describe, expect, test } from 'vitest';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { runCli } from '../../support/runs/cli.ts';
-import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { command, done, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { sampled } from '../../support/setup/sample.ts';
 
-afterAll(removeFolders);
-
 const SECRET = 'correct-horse-battery';
-const done = { text: 'Done.' };
 /** The command does not hold the secret itself. */
-const command = (script: string) => ({ calls: [call('run_command', { command: script })] });
 const LEAK = `s="$(printf correct-horse)-battery"`;
 const token = `ghp_${'a1B2c3D4e5F6g7H8i9'.repeat(2)}`;
 

@@ -1,12 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import {
-  makeRepository,
-  type Repository,
-  removeFolders,
-  temporaryFolder,
-} from '../../support/files/repository.ts';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { makeRepository, type Repository, temporaryFolder } from '../../support/files/repository.ts';
 import { type GitHub, startGitHub } from '../../support/github-server/server.ts';
 import { type Job, jobEnvironment, type Sender } from '../../support/jobs/github-job.ts';
 import { runCli } from '../../support/runs/cli.ts';
@@ -14,8 +9,6 @@ import { cutRun } from '../../support/runs/recorded-run.ts';
 import { call, type FinishedRun, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 import { sampled } from '../../support/setup/sample.ts';
-
-afterAll(removeFolders);
 
 const NAME = 'acme/shop';
 const FILES = { 'a.txt': 'a\n', 'AGENTS.md': 'Be brief.\n' };

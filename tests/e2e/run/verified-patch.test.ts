@@ -2,17 +2,20 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import { makeRepository, removeFolders } from '../../support/files/repository.ts';
+import { describe, expect, test } from 'vitest';
+import { makeRepository } from '../../support/files/repository.ts';
 import { isRunning, killIfThere, oddSeconds, processesWith } from '../../support/machine/processes.ts';
-import { call, type FinishedRun, type ScriptedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
+import {
+  call,
+  command,
+  done,
+  type FinishedRun,
+  type ScriptedRun,
+  scriptedRun,
+} from '../../support/runs/scripted-run.ts';
 import { sampled } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
 
-afterAll(removeFolders);
-
-const done = { text: 'Done.' };
-const command = (text: string) => ({ calls: [call('run_command', { command: text })] });
 const write = (path: string, content: string) => ({ calls: [call('write_file', { path, content })] });
 
 const FILES = { 'a.txt': 'a\n', 'b.txt': 'b\n', '.gitignore': 'ignored/\n' };

@@ -2,15 +2,10 @@
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { describe, expect, test } from 'vitest';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { runCli } from '../../support/runs/cli.ts';
-import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
-
-afterAll(removeFolders);
-
-const done = { text: 'Done.' };
-const command = (text: string) => ({ calls: [call('run_command', { command: text })] });
+import { command, done, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
 
 interface Planned {
   readonly files?: Readonly<Record<string, string>>;

@@ -3,14 +3,12 @@
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { afterAll, expect, test } from 'vitest';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { expect, test } from 'vitest';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { runCli } from '../../support/runs/cli.ts';
-import { call, type ScriptedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { call, command, type ScriptedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 import { sampled } from '../../support/setup/sample.ts';
-
-afterAll(removeFolders);
 
 // The tests of the root pass; those of packages/a fail until x.txt there is right.
 const MONOREPO = {
@@ -24,7 +22,6 @@ const FOLDER = 'packages/a';
 
 const done = { calls: [call('finish', { status: 'done', summary: 'Done.' })] };
 const fix = { calls: [call('edit_file', { path: 'x.txt', find: 'wrong', replace: 'right' })] };
-const command = (text: string) => ({ calls: [call('run_command', { command: text })] });
 
 async function runIn(
   folder: string,

@@ -2,18 +2,15 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
-import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { expect, test } from 'vitest';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
+import { call, done, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
-
-afterAll(removeFolders);
 
 const SERVER = readFileSync(join(import.meta.dirname, '../../support/mcp/server.mjs'), 'utf8');
 const PROJECT = 'mcp:\n  own: { command: node, args: [server.mjs] }\n';
 const FILES = { 'server.mjs': SERVER, 'a.txt': 'a\n', '.gitignore': '*.log\n' };
 
-const done = { text: 'Done.' };
 const write = call('write_file', { path: 'fixed.txt', content: 'fixed\n' });
 const served = (command: string) => call('own__run', { command });
 const said = ({ events }: FinishedRun) =>

@@ -2,16 +2,14 @@
 
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { tempFolder } from '../../support/files/temp-folder.ts';
 import { startGitHub } from '../../support/github-server/server.ts';
 import { checkReportIn } from '../../support/published.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
 import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
-
-afterAll(removeFolders);
 
 const FILES = { 'AGENTS.md': 'Be brief.\n', 'a.txt': 'a\n', '.gitignore': 'made\n' };
 

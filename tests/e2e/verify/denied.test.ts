@@ -1,19 +1,16 @@
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { RunResult } from '../../../src/library.ts';
 import { conversations } from '../../support/claude-server/conversations.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { resultIn } from '../../support/published.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
-import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { call, done, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 import { until } from '../../support/waiting/until.ts';
 
-afterAll(removeFolders);
-
-const DONE = { text: 'Done.' };
 const write = (path: string) => call('write_file', { path, content: 'b\n' });
 
 async function denied(args: readonly string[] = []) {
@@ -22,7 +19,7 @@ async function denied(args: readonly string[] = []) {
     call('run_command', { command: 'nmp test 2>&1 | tail -3' }),
     call('run_command', { command: 'echo x > kept.txt; touch /usr/x' }),
   ];
-  const turns = [{ calls: [write('kept.txt'), write('b.txt')] }, { calls: commands }, DONE];
+  const turns = [{ calls: [write('kept.txt'), write('b.txt')] }, { calls: commands }, done];
   return scriptedRun({
     repository,
     turns,
@@ -53,7 +50,7 @@ testAtNight(
     const named = `${flood}; false # grep "Read-only file system"`;
     const { result, stderr } = await scriptedRun({
       repository: await makeRepository({ 'a.txt': 'a\n' }),
-      turns: [{ calls: [hidden, named].map((command) => call('run_command', { command })) }, DONE],
+      turns: [{ calls: [hidden, named].map((command) => call('run_command', { command })) }, done],
       args: ['--sandbox', 'required'],
     });
     expect(
@@ -83,7 +80,7 @@ test('what setup and verify commands are denied names the command', async () => 
   const args = ['--setup', setup, '--verify', verify, '--protect', 'kept.txt', '--sandbox', 'required'];
   const { result, stderr } = await scriptedRun({
     ...{ repository, args },
-    turns: [{ calls: [write('b.txt')] }, DONE],
+    turns: [{ calls: [write('b.txt')] }, done],
   });
   const named = ({ denied }: RunResult) =>
     denied.map(({ what, calls, commands }) => [what, [...calls, ...(commands ?? [])]]);
@@ -93,7 +90,7 @@ test('what setup and verify commands are denied names the command', async () => 
     ['kept.txt', [verify]],
   ]);
   const fails = ['--setup', 'curl -sSf https://setup.example', '--sandbox', 'required'];
-  const stopped = await scriptedRun({ repository, turns: [DONE], args: fails });
+  const stopped = await scriptedRun({ repository, turns: [done], args: fails });
   expect([stopped.result.outcome, named(stopped.result), stopped.result.deniedCount]).toEqual([
     'usage_error',
     [['setup.example', ['curl -sSf https://setup.example']]],
@@ -103,7 +100,7 @@ test('what setup and verify commands are denied names the command', async () => 
 
 /** Asks the proxy for a host and hides that it is refused. */
 const ASK = call('run_command', { command: 'curl -sS https://example.org | head -3; true' });
-const asking = [{ calls: [write('b.txt')] }, { calls: [ASK] }, DONE];
+const asking = [{ calls: [write('b.txt')] }, { calls: [ASK] }, done];
 const hostsIn = ({ denied, network }: RunResult) => [
   denied.map(({ kind, what, calls }) => [kind, what, calls]),
   network?.hosts.filter(({ outcome }) => outcome === 'refused').map(({ host, times }) => [host, times]),
@@ -120,7 +117,7 @@ test('a host that was refused to a run before it was continued stays denied', as
   const expected = [[['network', 'example.org', ['toolu_1_0']]], [['example.org', 1]]];
   expect([one.result.outcome, hostsIn(one.result)], one.stderr).toEqual(['limit_reached', expected]);
   expect(one.events).toContainEqual(expect.objectContaining({ type: 'network.used' }));
-  const server = await startClaudeServer({ turns: [DONE], apiKey: KEY });
+  const server = await startClaudeServer({ turns: [done], apiKey: KEY });
   onTestFinished(() => server.close());
   const env = {
     ...{ PATH: process.env.PATH, HOME: temporaryFolder(), XDG_STATE_HOME: temporaryFolder() },
@@ -154,7 +151,7 @@ testAtNight('so does one that was refused to a command in which the run was kill
       process.kill(pid, 'SIGKILL');
     },
   });
-  const server = await startClaudeServer({ turns: [DONE], apiKey: KEY });
+  const server = await startClaudeServer({ turns: [done], apiKey: KEY });
   onTestFinished(() => server.close());
   const env = {
     ...{ PATH: process.env.PATH, HOME: temporaryFolder(), XDG_STATE_HOME: temporaryFolder() },
@@ -186,7 +183,7 @@ test('a write outside of the repository is denied, by an absolute path and throu
   const mistake = join(root, 'b.txt');
   const { result, exitCode, stderr } = await scriptedRun({
     repository: { root },
-    turns: [{ calls: ['/etc/hosts2', 'out/x', mistake, 'b.txt'].map(write) }, DONE],
+    turns: [{ calls: ['/etc/hosts2', 'out/x', mistake, 'b.txt'].map(write) }, done],
     args: ['--if-denied', 'error'],
   });
   expect([exitCode, result.denied.map(({ kind, what }) => [kind, what])], stderr).toEqual([
@@ -205,7 +202,7 @@ testAtNight(
     const long = `: ${'x'.repeat(110_000)}\nnmp test; ln -s /tmp $'${name.replace('\n', '\\n')}'`;
     const { result, exitCode, stderr } = await scriptedRun({
       repository: await makeRepository({ 'a.txt': 'a\n' }),
-      turns: [{ calls: [call('run_command', { command: long })] }, { calls: [write(`${name}/x`)] }, DONE],
+      turns: [{ calls: [call('run_command', { command: long })] }, { calls: [write(`${name}/x`)] }, done],
       args: ['--if-denied', 'error'],
     });
     expect([exitCode, result.denied.map(({ kind, what }) => [kind, what])], stderr).toEqual([
@@ -230,7 +227,7 @@ async function readOnly(
     repository: { root },
     turns: [
       { calls: [...paths.map(write), ...commands.map((command) => call('run_command', { command }))] },
-      DONE,
+      done,
     ],
     args,
     wrap: ['unshare', '--map-root-user', '--mount', 'bash', '-c', script, 'bash'],

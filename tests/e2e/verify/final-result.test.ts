@@ -1,18 +1,15 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { describe, expect, test } from 'vitest';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { isRunning, oddSeconds } from '../../support/machine/processes.ts';
 import { resultOf } from '../../support/published.ts';
 import { runCli } from '../../support/runs/cli.ts';
-import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { call, done, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { sampled } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
 
-afterAll(removeFolders);
-
 const WRITE = { calls: [call('write_file', { path: 'b.txt', content: 'b\n' })] };
-const DONE = { text: 'Done.' };
 
 describe('every run that has a run directory leaves a final result there', () => {
   test('one with mistakes in its flags', async () => {
@@ -57,7 +54,7 @@ describe('every run that has a run directory leaves a final result there', () =>
     const sleep = { calls: [call('run_command', { command: `sleep ${seconds}` })] };
     const ended = await scriptedRun({
       repository,
-      turns: [WRITE, sleep, DONE],
+      turns: [WRITE, sleep, done],
       async during({ pid }) {
         await until('the command runs', () => isRunning(seconds));
         for (const signal of signals) process.kill(pid, signal);
@@ -86,7 +83,7 @@ describe('every run that has a run directory leaves a final result there', () =>
     const repository = await makeRepository({ 'a.txt': 'a\n' });
     const { result } = await scriptedRun({
       repository,
-      turns: [WRITE, { text: 'Hello', fault: { kind: 'stall', afterEvents: 3 } }, DONE],
+      turns: [WRITE, { text: 'Hello', fault: { kind: 'stall', afterEvents: 3 } }, done],
       async during({ pid, server }) {
         await until('the second answer begins', () => server.requests.length === 2);
         for (const signal of ['SIGINT', 'SIGTERM'] as const) process.kill(pid, signal);
@@ -104,7 +101,7 @@ test.each(sampled(['json', 'jsonl', 'patch'], () => 'output'))(
     const wrap = ['bash', '-c', 'exec "$@" > >(true)', 'bash'];
     const { result, exitCode, stderr } = await scriptedRun({
       repository,
-      turns: [WRITE, DONE],
+      turns: [WRITE, done],
       args: ['--output', output],
       wrap,
     });

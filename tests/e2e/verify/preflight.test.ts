@@ -1,16 +1,13 @@
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
-import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { call, done, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { sampled } from '../../support/setup/sample.ts';
 
-afterAll(removeFolders);
-
 const WRITE = { calls: [call('write_file', { path: 'b.txt', content: 'b\n' })] };
-const DONE = { text: 'Done.' };
 
 async function plan(frontMatter: Record<string, unknown>, args: readonly string[] = []) {
   const repository = await makeRepository({
@@ -21,7 +18,7 @@ async function plan(frontMatter: Record<string, unknown>, args: readonly string[
   chmodSync(join(repository.root, 'sub/check'), 0o755);
   const file = join(temporaryFolder(), 'plan.md');
   writeFileSync(file, `---\n${JSON.stringify(frontMatter)}\n---\nDo it.\n`);
-  return scriptedRun({ repository, turns: [WRITE, DONE], plan: file, args });
+  return scriptedRun({ repository, turns: [WRITE, done], plan: file, args });
 }
 
 describe.each(sampled(['required', 'off'], () => 'sandbox'))('--sandbox %s', (sandbox) => {
@@ -102,7 +99,7 @@ test("setup commands of the project file run before the plan's, and each of them
   const file = join(temporaryFolder(), 'plan.md');
   writeFileSync(file, '---\nsetup: |\n  echo plan >>log\n  echo project >>log\n---\nDo it.\n');
   const check = 'test "$(tr "\\n" - <log)" = project-plan-';
-  const run = await scriptedRun({ repository, turns: [WRITE, DONE], plan: file, args: ['--verify', check] });
+  const run = await scriptedRun({ repository, turns: [WRITE, done], plan: file, args: ['--verify', check] });
   expect([run.result.outcome, run.result.exitCode], run.stderr).toEqual(['done', 0]);
 });
 
@@ -114,7 +111,7 @@ test('a resumed run looks again before it asks the model', async () => {
   const args = ['--verify', 'tools/lint', '--max-iterations', '1'];
   const { runDir } = await scriptedRun({ repository, turns: [WRITE], args });
   rmSync(lint);
-  const server = await startClaudeServer({ turns: [DONE], apiKey: KEY });
+  const server = await startClaudeServer({ turns: [done], apiKey: KEY });
   onTestFinished(() => server.close());
   const env = { PATH: process.env.PATH, HOME: temporaryFolder(), ANTHROPIC_BASE_URL: server.url };
   const resume = () =>

@@ -1,12 +1,10 @@
 /** Whether the tests of a patch fail without the rest of it: `--prove-tests`. */
 
-import { afterAll, expect, test } from 'vitest';
-import { makeRepository, removeFolders } from '../../support/files/repository.ts';
+import { expect, test } from 'vitest';
+import { makeRepository } from '../../support/files/repository.ts';
 import { runCli } from '../../support/runs/cli.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { sampled } from '../../support/setup/sample.ts';
-
-afterAll(removeFolders);
 
 const OLD = 'exports.sum = (a, b) => a - b;\n';
 const NEW = 'exports.sum = (a, b) => a + b;\n';

@@ -1,18 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
-import {
-  makeRepository,
-  type Repository,
-  removeFolders,
-  temporaryFolder,
-} from '../../support/files/repository.ts';
+import { expect, test } from 'vitest';
+import { makeRepository, type Repository, temporaryFolder } from '../../support/files/repository.ts';
 import { treeOf } from '../../support/files/tree.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
 import { scriptedRun } from '../../support/runs/scripted-run.ts';
 import { until } from '../../support/waiting/until.ts';
-
-afterAll(removeFolders);
 
 async function withSetup(setup: readonly string[], frontMatter: Record<string, unknown> = {}) {
   const repository = await makeRepository({ 'a.txt': 'a\n', 'b.txt': 'b\n' });

@@ -1,15 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { describe, expect, test } from 'vitest';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { checkoutOf, runCli } from '../../support/runs/cli.ts';
-import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { call, done, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { sampled } from '../../support/setup/sample.ts';
 
-afterAll(removeFolders);
-
 const WRITE = { calls: [call('write_file', { path: 'b.txt', content: 'b\n' })] };
-const DONE = { text: 'Done.' };
 
 /** Each fails in a part that a plain shell passes over. */
 const HALF_RED = [
@@ -25,7 +22,7 @@ async function plan(frontMatter: Record<string, unknown>, args: readonly string[
   const repository = await makeRepository({ 'a.txt': 'a\n', 'check.sh': 'echo checked; exit 3\n' });
   const file = join(temporaryFolder(), 'plan.md');
   writeFileSync(file, `---\n${JSON.stringify(frontMatter)}\n---\nDo it.\n`);
-  return scriptedRun({ repository, turns: [WRITE, DONE], plan: file, args });
+  return scriptedRun({ repository, turns: [WRITE, done], plan: file, args });
 }
 
 describe.each(sampled(['worktree', 'checkout'] as const, () => 'place', 1))(
@@ -87,6 +84,6 @@ test.each([
 test('commands of the model keep the shell that models are used to', async () => {
   const repository = await makeRepository({ 'a.txt': 'a\n' });
   const run = { calls: [call('run_command', { command: 'false | cat; false; echo through' })] };
-  const { server } = await scriptedRun({ repository, turns: [run, DONE] });
+  const { server } = await scriptedRun({ repository, turns: [run, done] });
   expect(JSON.stringify(server.requests.at(-1))).toContain('through\\n[exit code 0]');
 });

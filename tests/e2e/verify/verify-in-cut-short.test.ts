@@ -3,9 +3,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { isRunning, killIfThere, oddSeconds, processesWith } from '../../support/machine/processes.ts';
 import { resultOf } from '../../support/published.ts';
 import { isRoot, runAsNobody } from '../../support/runs/as-nobody.ts';
@@ -15,8 +15,6 @@ import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { validEvents } from '../../support/runs/valid-events.ts';
 import { withEnoughTime } from '../../support/waiting/enough-time.ts';
 import { until } from '../../support/waiting/until.ts';
-
-afterAll(removeFolders);
 
 const TURNS = [{ calls: [call('write_file', { path: 'a.txt', content: 'new\n' })] }, { text: 'Done.' }];
 const FILES = { 'a.txt': 'old\n', '.gitignore': 'made/\n' };

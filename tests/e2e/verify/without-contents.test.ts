@@ -1,10 +1,8 @@
 /** What verify commands see in the work tree and git cannot store. */
 
-import { afterAll, expect, test } from 'vitest';
-import { makeRepository, removeFolders } from '../../support/files/repository.ts';
+import { expect, test } from 'vitest';
+import { makeRepository } from '../../support/files/repository.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
-
-afterAll(removeFolders);
 
 test('empty folders and pipes of the run, which the patch cannot have, are named', async () => {
   const repository = await makeRepository({ 'a.txt': 'a\n', 'kept/b.txt': 'b\n' });

@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { withDefaults } from '../../../src/config/schema.ts';
 import { CutShort } from '../../../src/domain/errors/thrown.ts';
 import { RunResult } from '../../../src/domain/run/result.ts';
@@ -11,11 +11,9 @@ import { openRun } from '../../../src/engine/open-run.ts';
 import { runOpened } from '../../../src/engine/run.ts';
 import type { Workspace } from '../../../src/ports/workspace.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { inputOf, sink } from '../../support/runs/from-sources.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
-
-afterAll(removeFolders);
 
 /** Writes one file, and ends with a workspace that fails in this method. */
 async function endingWith(method: keyof Workspace, error: Error) {

@@ -1,11 +1,8 @@
 /** MCP servers that are reached by HTTP, and what goes wrong on the way. */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { removeFolders } from '../../support/files/repository.ts';
+import { expect, onTestFinished, test } from 'vitest';
 import { calledRun } from '../../support/mcp/called.ts';
-
-afterAll(removeFolders);
 
 interface Heard {
   readonly headers: IncomingMessage['headers'];

@@ -2,14 +2,11 @@
 
 import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { removeFolders } from '../../support/files/repository.ts';
+import { expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../../support/http/listening.ts';
 import { calledRun } from '../../support/mcp/called.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 import { until } from '../../support/waiting/until.ts';
-
-afterAll(removeFolders);
 
 const FILESYSTEM = import.meta.resolve('@modelcontextprotocol/server-filesystem/dist/index.js').slice(7);
 const EVERYTHING = import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js').slice(7);

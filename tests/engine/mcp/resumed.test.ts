@@ -2,15 +2,13 @@
 
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { resumeRun } from '../../../src/commands/resume/resume.ts';
 import type { FilledEntries } from '../../../src/domain/mcp/server-spec.ts';
 import { copyLive } from '../../support/files/live-copy.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { calledRun, SERVER } from '../../support/mcp/called.ts';
 import { endOf } from '../../support/runs/recorded-run.ts';
-
-afterAll(removeFolders);
 
 const servers = { own: { command: 'node', args: [SERVER, 'well'] } };
 const write = (path: string) => ({ name: 'own__write', input: { path, text: `${path}\n` } });

@@ -2,16 +2,14 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { replayRun } from '../../../src/commands/replay/start.ts';
-import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { temporaryFolder } from '../../support/files/repository.ts';
 import { oddSeconds, processesWith } from '../../support/machine/processes.ts';
 import { calledRun, SERVER } from '../../support/mcp/called.ts';
 import { inputOf, sink } from '../../support/runs/from-sources.ts';
 import { validEvents } from '../../support/runs/valid-events.ts';
 import { sampled } from '../../support/setup/sample.ts';
-
-afterAll(removeFolders);
 
 /** On the command line of this file's servers alone: other files start theirs meanwhile. */
 const MARK = oddSeconds();

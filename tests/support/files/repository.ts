@@ -16,13 +16,14 @@ export const NO_UPKEEP = ['-c', 'maintenance.auto=false'];
 
 const folders: string[] = [];
 
-/** A temporary folder that `removeFolders` removes. */
+/** A temporary folder, which is there until the last test of the file has ended. */
 export function temporaryFolder(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'patchsmith-test-')));
   folders.push(folder);
   return folder;
 }
 
+/** `tests/support/setup/remove-folders.ts` calls it after each file. */
 export function removeFolders(): void {
   for (const folder of folders.splice(0)) removeFolder(folder);
 }

@@ -52,6 +52,12 @@ export interface ScriptedRun {
 /** Calls a tool. */
 export const call = (name: string, input: Record<string, unknown>): ScriptedCall => ({ name, input });
 
+/** An answer that runs a command. */
+export const command = (text: string) => ({ calls: [call('run_command', { command: text })] });
+
+/** An answer without a call, which ends the work. */
+export const done = { text: 'Done.' };
+
 /** A run in a repository, against a scripted API on loopback. */
 export async function scriptedRun(run: ScriptedRun): Promise<FinishedRun> {
   const { repository, turns, plan, args = [], env = {} } = run;

@@ -1,13 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { emptyResult } from '../../../src/engine/finish/result.ts';
-import { removeFolders } from '../files/repository.ts';
 import { tempFolder } from '../files/temp-folder.ts';
 import { started } from './events.ts';
 import { holdingEvents, validEvents } from './valid-events.ts';
-
-afterAll(removeFolders);
 
 const lines = (...values: object[]) => values.map((value) => `${JSON.stringify(value)}\n`).join('');
 const start = { ...started, seq: 1, at: 1 };

@@ -11,12 +11,10 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { copyLinkedOut, findLinked } from '../../../../src/adapters/workspace/unwalked/hard-links.ts';
-import { removeFolders, temporaryFolder } from '../../../support/files/repository.ts';
+import { temporaryFolder } from '../../../support/files/repository.ts';
 import { randomCases } from '../../../support/setup/sample.ts';
-
-afterAll(removeFolders);
 
 const place = fc.constantFrom(
   'a',

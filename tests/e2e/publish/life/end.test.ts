@@ -1,7 +1,7 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { removeFolders, temporaryFolder } from '../../../support/files/repository.ts';
+import { temporaryFolder } from '../../../support/files/repository.ts';
 import {
   closeGitHubs,
   find,
@@ -31,8 +31,6 @@ beforeAll(async () => {
 });
 
 afterAll(closeGitHubs);
-afterAll(removeFolders);
-
 /** The same GitHub, on which the idle run is published. */
 function withIdle(there: OnGitHub): OnGitHub {
   const artifact = join(temporaryFolder(), 'artifact');

@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RunResult } from '../../../../src/domain/run/result.ts';
-import { removeFolders } from '../../../support/files/repository.ts';
 import {
   closeGitHubs,
   type MadeRun,
@@ -25,8 +24,6 @@ beforeAll(async () => {
 });
 
 afterAll(closeGitHubs);
-afterAll(removeFolders);
-
 const LABEL = ['--issue', '1', '--trigger-label', 'patchsmith'];
 
 /** With an issue that is being worked on. */

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { removeFolders } from '../../../support/files/repository.ts';
 import { closeGitHubs, type MadeRun, madeRun, onGitHub, publish } from '../../../support/jobs/publishing.ts';
 import { call } from '../../../support/runs/scripted-run.ts';
 
@@ -13,8 +12,6 @@ beforeAll(async () => {
 });
 
 afterAll(closeGitHubs);
-afterAll(removeFolders);
-
 test('what people changed in title and body survives the next run, and the rest is brought up to date', async () => {
   const there = await onGitHub(made, { issue: true });
   expect(await publish(there)).toMatchObject({ exitCode: 0 });

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ReportedFinding } from '../../../../src/domain/findings/reported.ts';
-import { removeFolders } from '../../../support/files/repository.ts';
 import { ask } from '../../../support/github-server/ask.ts';
 import { isWrite, type SeenRequest } from '../../../support/github-server/server.ts';
 import {
@@ -59,8 +58,6 @@ beforeAll(async () => {
 });
 
 afterAll(closeGitHubs);
-afterAll(removeFolders);
-
 const pull = (there: OnGitHub) => {
   const found = there.repository.issues.get(1)?.pull;
   if (!found) throw new Error('There is no pull request.');

@@ -3,7 +3,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RunResult } from '../../../../src/library.ts';
-import { removeFolders } from '../../../support/files/repository.ts';
 import { isWrite } from '../../../support/github-server/server.ts';
 import {
   closeGitHubs,
@@ -28,8 +27,6 @@ beforeAll(async () => {
 });
 
 afterAll(closeGitHubs);
-afterAll(removeFolders);
-
 /** An id of a run that began so many hours ago. */
 const idOf = (hours: number, end: string) =>
   `${new Date(Date.now() - hours * 3_600_000).toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15)}-${end}`;
