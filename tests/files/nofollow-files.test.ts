@@ -17,7 +17,6 @@ import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { RepoPath } from '../../src/domain/changes/path.ts';
 import { readFile, writeFile } from '../../src/files/nofollow-files.ts';
-import { viewing } from '../../src/files/tree-view.ts';
 
 /** Root may read and write everything, and only root can give a file away: such tests run as the one or the other. */
 const IS_ROOT = process.getuid?.() === 0;
@@ -43,26 +42,6 @@ const put = (path: string, text: string | Buffer) => writeFileSync(join(root, pa
 const leftovers = () =>
   readdirSync(root, { recursive: true }).filter((name) => String(name).includes('.tmp'));
 const openDescriptors = () => readdirSync('/proc/self/fd').length;
-
-test('a name that no path can have is neither written nor read: no one could see it afterwards', () => {
-  const room = 4_095 - Buffer.byteLength(`${root}/`);
-  const long = (bytes: number) =>
-    `${`${'d'.repeat(99)}/`
-      .repeat(60)
-      .slice(0, bytes - 2)
-      .replace(/\/$/, 'd')}/x`;
-  expect(write(long(room), 'x')).toEqual({ status: 'ok', created: true });
-  expect(viewing(root, (view) => view.lookAt(long(room)).status)).toBe('seen');
-  expect(read(long(room))).toMatchObject({ status: 'ok' });
-  for (const end of [write(long(room + 1), 'x'), read(long(room + 1))])
-    expect(end).toMatchObject({
-      status: 'failed',
-      reason: 'path_refused',
-      message: expect.stringMatching(
-        /^"d+\/d.* is too long: with the path of the work tree it has more than 4,095 bytes\.$/,
-      ),
-    });
-});
 
 describe('reading', () => {
   test('finds names with brackets, spaces, newlines and bytes that are not UTF-8', () => {
@@ -162,11 +141,6 @@ describe('writing', () => {
     expect(spawnSync('chown', ['1234:2345', join(root, 'file')]).status).toBe(0);
     write('file', 'new');
     expect(statSync(join(root, 'file'))).toMatchObject({ uid: 1234, gid: 2345 });
-  });
-
-  test('writes into a nested repository, but the path rules keep it out of any .git', () => {
-    mkdirSync(join(root, 'nested', '.git'), { recursive: true });
-    expect(write('nested/file', 'x')).toEqual({ status: 'ok', created: true });
   });
 
   test('a full disk is reported as such, and leaves the old file and no temporary one', () => {

@@ -1,12 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { OutcomeName } from '../../src/domain/run/exit-code.ts';
 import type { RunOutcome } from '../../src/domain/run/outcome.ts';
 import { type CommentFacts, commentText } from '../../src/texts/issue-comment.ts';
 import { finishedRun, TWO_ATTEMPTS } from '../support/runs/finished-run.ts';
-import { randomCases } from '../support/setup/sample.ts';
-import { hostileText } from '../support/text/hostile-text.ts';
-import { dangersIn } from '../support/text/rendered.ts';
 
 const MARKER = '<!-- patchsmith:1a2b3c4d -->';
 const RUN_URL = 'https://github.com/acme/shop/actions/runs/42';
@@ -126,39 +122,5 @@ ${MARKER}`);
     expect(reason).toBe('The very reason.');
     expect(next).toMatch(/^[^>].{20,} \[Log and artifacts\]\(.*\)\.$/);
     expect(rest.at(-1)).toBe(MARKER);
-  });
-
-  test('contains nothing live from a hostile run, and stays small', () => {
-    const outcomes = fc.constantFrom(...OutcomeName.options);
-    fc.assert(
-      fc.property(
-        hostileText,
-        outcomes,
-        fc.boolean(),
-        fc.integer({ min: 1, max: 2_000 }),
-        (part, name, isOpen, times) => {
-          const text = part.repeat(times);
-          const body = commentText(
-            facts({
-              result: finishedRun({
-                outcome: name,
-                reason: text,
-                summary: text,
-                denied: [{ kind: 'network', what: text, calls: [text], why: text }],
-              }),
-              outcome: { name, exitCode: 1, errorCode: null, reason: text },
-              pullRequest: isOpen ? { number: 12, draft: true, draftReasons: [], operation: 'none' } : null,
-              conflicts: [{ path: text, why: text }],
-            }),
-          );
-          expect(body.length).toBeLessThan(65_536);
-          const ours = body
-            .replace(`[Log and artifacts](${RUN_URL})`, '')
-            .replace(/^(\*\*[\w, ]+\*\*): #12/, '$1');
-          expect(dangersIn(ours, [MARKER])).toEqual([]);
-        },
-      ),
-      { numRuns: randomCases(200) },
-    );
   });
 });

@@ -334,21 +334,6 @@ describe('addresses', () => {
     expect(seen).toHaveLength(1);
   });
 
-  test('of the addresses of a host only those that are allowed are used', async () => {
-    const { port } = await origin();
-    const tried: (readonly string[])[] = [];
-    const proxy = await open({
-      allowed: ['good.example', `good.example:${port}`],
-      resolve: async () => ['10.0.0.1', '127.0.0.1', '169.254.169.254', '::1'],
-      connect: ({ addresses }) => {
-        tried.push(addresses);
-        return connect(port, '127.0.0.1');
-      },
-    });
-    (await tunnelled(proxy.socket, 'good.example:443')).destroy();
-    expect(tried).toEqual([['127.0.0.1']]);
-  });
-
   test.each(['127.0.0.1', '10.0.0.1', '169.254.169.254', '::1', '::ffff:127.0.0.1', 'fd00:ec2::254'])(
     'a host on the list that leads to %s is refused',
     async (address) => {

@@ -1,30 +1,11 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ReportEvents } from '../../../src/domain/report/report-events.ts';
-import { boundedDocument, pageJson, reportPage } from '../../../src/domain/report/report-page.ts';
+import { boundedDocument } from '../../../src/domain/report/report-page.ts';
 import type { RunEvent } from '../../../src/domain/run/events.ts';
 import { redactorFor } from '../../../src/domain/secrets/redact.ts';
 import { emptyResult } from '../../../src/engine/finish/result.ts';
 
 const SECRET = 'hunter2-hunter2-hunter2';
-
-const LIVE = [
-  '</script>',
-  '<!--',
-  '<script>',
-  '\u2028',
-  '\u202e',
-  '\ud800',
-  '##[error]',
-  '::error::',
-  '"',
-  '\\',
-];
-const text = fc.oneof(
-  fc.string({ unit: 'binary' }),
-  fc.array(fc.constantFrom(...LIVE)).map((parts) => parts.join('')),
-);
-
 const completed = (at: number, output: string): RunEvent => ({
   type: 'tool.completed',
   seq: at,
@@ -32,40 +13,6 @@ const completed = (at: number, output: string): RunEvent => ({
   call: 'a',
   outcome: { status: 'ok', text: output },
   durationMs: 1,
-});
-
-describe('what is put into a page', () => {
-  test('ends no element, opens no comment and is live in no log, whatever it says; and says the same', () => {
-    fc.assert(
-      fc.property(fc.dictionary(text, text), (document) => {
-        const json = pageJson(document);
-        expect(json).not.toMatch(/<|[\u2028\u2029\u202a-\u202e\ud800-\udfff]|##\[/u);
-        expect(JSON.parse(json)).toEqual(JSON.parse(JSON.stringify(document)));
-      }),
-    );
-  });
-
-  test('is put in once: a mark of the page in the text of a run stays text', () => {
-    const marks = '<!--=patch=-->$&<img src=x onerror=alert(1)>';
-    const result = { ...emptyResult('r', '1'), reason: marks };
-    const data = {
-      madeAt: 0,
-      madeBy: '1',
-      result,
-      patch: { bytes: 0, why: null },
-      files: [],
-      flagMeanings: {},
-      notes: [],
-    };
-    const page = reportPage('<!--=reason=-->|<!--=data=-->|<!--=patch=-->', data, {
-      events: '[]',
-      patchBase64: 'QUJD',
-    });
-    const [reason = '', json = '', patch] = page.split('|');
-    expect(reason).toBe('&#60;!--=patch=--&#62;$&#38;&#60;img src=x onerror=alert(1)&#62;');
-    expect(JSON.parse(json)).toEqual({ ...data, events: [] });
-    expect(patch).toBe('QUJD');
-  });
 });
 
 describe('the events of a report', () => {

@@ -1,14 +1,11 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  knownSecretFinder,
   redactedExcerpt,
   redactedJson,
   redactorFor,
   redactorForGrowing,
   secretsAmong,
 } from '../../../src/domain/secrets/redact.ts';
-import { randomCases } from '../../support/setup/sample.ts';
 
 const secret = 'sk-ant-"quoted"/secret+value';
 const redact = redactorFor([secret, 'short']);
@@ -47,10 +44,6 @@ describe('a known secret is hidden', () => {
     expect(hide('first-secret second-secret')).toBe('*** ***');
   });
 
-  test('line by line, when it has several', () => {
-    expect(redactorFor(['first line of key\nsecond line of key'])('x second line of key')).toBe('x ***');
-  });
-
   test('in JSON only in strings and names, so that it stays JSON', () => {
     const redactNumber = redactorFor(['12345678']);
     const value = { a: 12345678, '12345678': ['x 12345678', null, true] };
@@ -58,47 +51,6 @@ describe('a known secret is hidden', () => {
       a: 12345678,
       '***': ['x ***', null, true],
     });
-  });
-
-  test('whatever it is and whatever stands around it', () => {
-    const around = fc.string({ unit: 'binary', maxLength: 12 });
-    const forms = [
-      (text: string) => text,
-      (text: string) => JSON.stringify(text).slice(1, -1),
-      (text: string) => encodeURIComponent(text),
-      (text: string) => encodeURIComponent(text).replace(/%../g, (code) => code.toLowerCase()),
-      (text: string) => Buffer.from(text).toString('hex'),
-    ];
-    fc.assert(
-      fc.property(
-        fc
-          .string({ unit: 'binary', minLength: 8, maxLength: 90 })
-          .filter((value) => Buffer.from(value).toString() === value),
-        around,
-        around,
-        (value, before, after) => {
-          const hide = redactorFor([value]);
-          const find = knownSecretFinder([value]);
-          for (const form of forms) {
-            expect(hide(`${before} ${form(value)} ${after}`)).toContain('***');
-            expect(find(`${before} ${form(value)} ${after}`)).not.toEqual([]);
-          }
-          const packed = Buffer.from(`${before}${value}${after}`);
-          expect(hide(packed.toString('base64'))).toContain('***');
-          expect(hide(packed.toString('base64url'))).toContain('***');
-          expect(hide(`x\n${wrapped(packed.toString('base64'), 76)}\ny`)).toContain('***');
-        },
-      ),
-      { numRuns: randomCases(2_000) },
-    );
-  });
-
-  test('and nothing of the ten longest pieces of any of its forms is left', () => {
-    const value = 'correct-horse-battery-staple-0123456789';
-    const hide = redactorFor([value]);
-    const encoded = Buffer.from(`token=${value};`).toString('base64');
-    expect(hide(value)).toBe('***');
-    expect(Buffer.from(hide(encoded).replaceAll('***', ''), 'base64').toString()).not.toContain('horse');
   });
 });
 
@@ -111,18 +63,6 @@ describe('what is no known secret', () => {
     expect(redact(`x ${token}, y`)).toBe('x ***, y');
     expect(redactorFor([])(`ghs_123456_eyJhbGciOi.eyJpc3MiOiIxMjM.abc-def_ghijklmnop`)).toBe('***');
     expect(redact(`ghp_${'x'.repeat(36)}`)).toBe(`ghp_${'x'.repeat(36)}`);
-  });
-
-  test('stays as it is', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 500 }), (text) => {
-        fc.pre(!text.includes('sk-ant'));
-        expect(redact(text)).toBe(text);
-      }),
-      { numRuns: randomCases(2_000) },
-    );
-    const block = wrapped(Buffer.from('nothing of interest '.repeat(20)).toString('base64'), 76);
-    expect(redact(block)).toBe(block);
   });
 });
 

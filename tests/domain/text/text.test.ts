@@ -54,11 +54,6 @@ describe('a plan', () => {
 });
 
 describe('text for terminals', () => {
-  test('control sequences and workflow commands lose their meaning', () => {
-    expect(oneLine('::set-output name=x::y')).toBe(': :set-output name=x::y');
-    expect(oneLine('a##[error]b\x1b[31m\r\nc')).toBe('a# #[error]b [31m  c');
-  });
-
   test('marks of all runners, directions of reading and hidden characters too', () => {
     expect(oneLine('##vso[task.x]##teamcity[y] ## [z] # list')).toBe(
       '# #vso[task.x]# #teamcity[y] ## [z] # list',

@@ -8,45 +8,48 @@ import { done, edit, oneJob, place, publishJob, runJob } from '../../support/job
 import { call, KEY } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 
-test('two jobs: a run without a token, its artifact, and a pull request; the second time there is nothing to do', async () => {
-  const at = await place([edit, done]);
-  const { ended, artifact } = await runJob(at, { verify: 'grep new a.txt' });
-  expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([0, 'done']);
+testAtNight(
+  'two jobs: a run without a token, its artifact, and a pull request; the second time there is nothing to do',
+  async () => {
+    const at = await place([edit, done]);
+    const { ended, artifact } = await runJob(at, { verify: 'grep new a.txt' });
+    expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([0, 'done']);
 
-  const first = await publishJob(at, artifact, { inputs: { 'title-prefix': 'bot: ' } });
-  expect([first.exitCode, first.outputs.outcome], first.stderr).toEqual([0, 'done']);
-  const [pull] = at.hosted.pulls();
-  const branch = pull?.pull?.head ?? '';
-  const head = await at.hosted.head(branch);
-  const { resumable, ...ofTheRun } = ended.outputs;
-  expect(resumable).toBe('false');
-  expect(first.outputs).toEqual({
-    ...ofTheRun,
-    'run-dir': artifact,
-    'result-file': join(artifact, 'result.json'),
-    'events-file': join(artifact, 'events.jsonl'),
-    'patch-file': join(artifact, 'changes.patch'),
-    'pull-request-number': String(pull?.number),
-    'pull-request-url': `${at.github.serverUrl}/${NAME}/pull/${pull?.number}`,
-    'pull-request-operation': 'created',
-    'pull-request-head-sha': head,
-    'pull-request-branch': branch,
-    'pull-request-draft': 'false',
-    'comment-url': '',
-  });
-  expect(await at.hosted.git('rev-parse', `${branch}^{tree}`)).toBe(ended.outputs['tree-sha']);
-  expect(first.masks).toEqual([at.token]);
-  expect(first.stderr + first.summary + JSON.stringify(first.outputs)).not.toContain(at.token);
+    const first = await publishJob(at, artifact, { inputs: { 'title-prefix': 'bot: ' } });
+    expect([first.exitCode, first.outputs.outcome], first.stderr).toEqual([0, 'done']);
+    const [pull] = at.hosted.pulls();
+    const branch = pull?.pull?.head ?? '';
+    const head = await at.hosted.head(branch);
+    const { resumable, ...ofTheRun } = ended.outputs;
+    expect(resumable).toBe('false');
+    expect(first.outputs).toEqual({
+      ...ofTheRun,
+      'run-dir': artifact,
+      'result-file': join(artifact, 'result.json'),
+      'events-file': join(artifact, 'events.jsonl'),
+      'patch-file': join(artifact, 'changes.patch'),
+      'pull-request-number': String(pull?.number),
+      'pull-request-url': `${at.github.serverUrl}/${NAME}/pull/${pull?.number}`,
+      'pull-request-operation': 'created',
+      'pull-request-head-sha': head,
+      'pull-request-branch': branch,
+      'pull-request-draft': 'false',
+      'comment-url': '',
+    });
+    expect(await at.hosted.git('rev-parse', `${branch}^{tree}`)).toBe(ended.outputs['tree-sha']);
+    expect(first.masks).toEqual([at.token]);
+    expect(first.stderr + first.summary + JSON.stringify(first.outputs)).not.toContain(at.token);
 
-  const again = await publishJob(at, artifact, { inputs: { 'title-prefix': 'bot: ' } });
-  expect([again.exitCode, again.outputs['pull-request-operation']], again.stderr).toEqual([0, 'none']);
-  expect([again.outputs['pull-request-number'], again.outputs['pull-request-head-sha']]).toEqual([
-    String(pull?.number),
-    head,
-  ]);
-  expect(at.hosted.pulls()).toHaveLength(1);
-  expect(at.github.invalid).toEqual([]);
-});
+    const again = await publishJob(at, artifact, { inputs: { 'title-prefix': 'bot: ' } });
+    expect([again.exitCode, again.outputs['pull-request-operation']], again.stderr).toEqual([0, 'none']);
+    expect([again.outputs['pull-request-number'], again.outputs['pull-request-head-sha']]).toEqual([
+      String(pull?.number),
+      head,
+    ]);
+    expect(at.hosted.pulls()).toHaveLength(1);
+    expect(at.github.invalid).toEqual([]);
+  },
+);
 
 test('one job for both: the outcome is the run’s, and the token is nowhere', async () => {
   const at = await place([

@@ -409,23 +409,26 @@ testAtNight('where no run of a matrix has begun both jobs end with the same erro
   ]);
 });
 
-test('a key of an environment takes precedence, and on an Enterprise Server old actions move the artifacts', async () => {
-  const place = await scratch(always);
-  place.github.addIssue(NAME, { title: 'Make it new', body: 'The text is old.', author: 'ann' });
-  const called = join(temporaryFolder(), 'patchsmith.yml');
-  const text = Object.entries(GHES_PINS).reduce(
-    (all, [action, pin]) => all.replaceAll(new RegExp(`${action}@\\w+`, 'g'), `${action}@${pin}`),
-    readFileSync(CALLED, 'utf8'),
-  );
-  writeFileSync(called, text);
-  const workflow = changed('issues', ['    with:\n', '    with:\n      environment: model\n']);
-  const run = (isEnterprise: boolean) =>
-    labelled(place, {
-      ...{ called, workflow, isEnterprise, secrets: { ANTHROPIC_API_KEY: 'sk-wrong' } },
-      environments: { model: { API_KEY: KEY } },
-    });
-  await expect(run(false)).rejects.toThrow('This commit is not one for here: actions/upload-artifact@');
-  const ends = await run(true);
-  expect(outcomes(ends), log(ends)).toEqual(ALL_DONE);
-  expect(seen(place).pulls).toEqual([{ number: 2, state: 'open', draft: false }]);
-});
+testAtNight(
+  'a key of an environment takes precedence, and on an Enterprise Server old actions move the artifacts',
+  async () => {
+    const place = await scratch(always);
+    place.github.addIssue(NAME, { title: 'Make it new', body: 'The text is old.', author: 'ann' });
+    const called = join(temporaryFolder(), 'patchsmith.yml');
+    const text = Object.entries(GHES_PINS).reduce(
+      (all, [action, pin]) => all.replaceAll(new RegExp(`${action}@\\w+`, 'g'), `${action}@${pin}`),
+      readFileSync(CALLED, 'utf8'),
+    );
+    writeFileSync(called, text);
+    const workflow = changed('issues', ['    with:\n', '    with:\n      environment: model\n']);
+    const run = (isEnterprise: boolean) =>
+      labelled(place, {
+        ...{ called, workflow, isEnterprise, secrets: { ANTHROPIC_API_KEY: 'sk-wrong' } },
+        environments: { model: { API_KEY: KEY } },
+      });
+    await expect(run(false)).rejects.toThrow('This commit is not one for here: actions/upload-artifact@');
+    const ends = await run(true);
+    expect(outcomes(ends), log(ends)).toEqual(ALL_DONE);
+    expect(seen(place).pulls).toEqual([{ number: 2, state: 'open', draft: false }]);
+  },
+);

@@ -37,7 +37,7 @@ const ASK: Readonly<Record<string, (words: readonly string[]) => string>> = {
   fish: (words) => `complete -C 'patchsmith ${words.join(' ')}'`,
 };
 
-describe.each(['bash', 'fish'].filter(isThere))('%s', (shell) => {
+describe.each(sampled(['bash', 'fish'].filter(isThere), () => 'shell'))('%s', (shell) => {
   test('offers commands, flags, values and runs', () => {
     const lines: [string[], string[]][] = [
       [['un'], ['undo']],

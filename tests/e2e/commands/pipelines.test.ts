@@ -66,7 +66,7 @@ testAtNight(
   },
 );
 
-test('a run that fails is a failure with pipefail, and none without', async () => {
+testAtNight('a run that fails is a failure with pipefail, and none without', async () => {
   const plan = '---\nverify: ["exit 3"]\n---\nGreet the world.\n';
   const failing = `${greet.split('- text')[0]}${'- text: Done.\n'.repeat(4)}`;
   const end = await shell(APPLY, failing, { bare: true, plan });

@@ -8,6 +8,7 @@ import { ask } from '../../support/github-server/ask.ts';
 import { JOB_PERMISSIONS, NAME, type Published, publish } from '../../support/jobs/publishing.ts';
 import { expectDone, type Life, openLife, writes } from '../../support/jobs/pull-request-life.ts';
 import { call, type FinishedRun } from '../../support/runs/scripted-run.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 import { sampled } from '../../support/setup/sample.ts';
 
 let life: Life;
@@ -124,7 +125,7 @@ describe('a change of what tools execute', () => {
 
   const ON_BRANCH = LINKED.filter(([link, target]) => link !== 'sub/.npmrc' && target !== '.');
 
-  test.each(sampled(ON_BRANCH, () => 'branch', 1))(
+  testAtNight.each(sampled(ON_BRANCH, () => 'branch', 1))(
     'is one through a link on the branch that a run continues: %s → %s',
     async (link, target, path, end) => {
       const first = await published(await written('a.txt'));
@@ -247,7 +248,7 @@ describe('a pull request that is open for review', () => {
     },
   );
 
-  test.each(sampled(WAYS, () => 'way', 1))(
+  testAtNight.each(sampled(WAYS, () => 'way', 1))(
     'stays as it is where GitHub has no drafts, by a run %s',
     async (_, args) => {
       await life.toHead(1);

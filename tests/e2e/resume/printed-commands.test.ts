@@ -188,7 +188,7 @@ testAtNight('after a signal one of the attempts is continued by the line that sa
   expect(readFileSync(join(root, 'one.txt'), 'utf8')).toBe('one');
 });
 
-test('a chosen attempt that could not be applied is applied by the line that says so', async () => {
+testAtNight('a chosen attempt that could not be applied is applied by the line that says so', async () => {
   let root = '';
   const made = await place(({ messages }) => {
     if (Array.isArray(messages) && messages.length === 1) return edit('a');

@@ -1,9 +1,10 @@
 import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { FileState } from '../../../src/domain/changes/change.ts';
 import { KeptBlobs, readBlobs } from '../../../src/git/store/blobs.ts';
 import { git, tempFolder } from '../../support/files/temp-folder.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
 
 /** A repository with a text, and with a large file of zeros: 150 MB in 150 KB. */
 function store(largeBytes = 150_000_000) {
@@ -16,7 +17,7 @@ function store(largeBytes = 150_000_000) {
   return { folder, small: add('small'), large: add('large') };
 }
 
-test('a content that is larger than who wants it knows is not read', async () => {
+testAtNight('a content that is larger than who wants it knows is not read', async () => {
   const { folder, small, large } = store();
   const missing = '1'.repeat(40);
   const before = process.memoryUsage().rss;

@@ -82,6 +82,7 @@ export const BY_DAY: Readonly<Record<string, readonly string[]>> = {
     'tests/e2e/run/verified-patch.test.ts',
     'tests/e2e/verify/strict-commands.test.ts',
   ],
+  'tests/expressions.test.ts': ['tests/e2e/limits/hostile-text.test.ts', 'tests/domain/changes/glob.test.ts'],
   'tests/e2e/verify/verify-in-cut-short.test.ts': [
     'tests/adapters/workspace/work-tree-copy.test.ts',
     'tests/e2e/resume/interruption.test.ts',

@@ -21,7 +21,7 @@ export function sampled<T>(all: readonly T[], kindOf: (one: T) => string, seed =
 /** What the fuzz tests try in `npm test`, and in `npm run test:full`: cases, work trees, sequences of hostile commands. */
 export const FUZZ = {
   cases: { sampled: 1000, all: 20_000 },
-  trees: { sampled: 50, all: 10_000 },
+  trees: { sampled: 25, all: 10_000 },
   sequences: { sampled: 20, all: 2000 },
 } as const;
 

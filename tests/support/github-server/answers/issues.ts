@@ -21,20 +21,9 @@ export const issues: Readonly<Record<string, Handler>> = {
   'issues/create': create,
   'issues/update': update,
   'issues/list-labels-on-issue': (call) => page(call, labelsOf(call)),
-  'issues/list-labels-for-repo': (call) =>
-    page(
-      call,
-      call.repository().labels.map((label) => showLabel(call.world, call.repository(), label)),
-    ),
-  'issues/get-label': getLabel,
   'issues/add-labels': addLabels,
-  'issues/set-labels': setLabels,
   'issues/remove-label': removeLabel,
   'issues/add-assignees': addAssignees,
-  'issues/check-user-can-be-assigned': (call) => {
-    if (assignable(call, call.params.assignee ?? '') === null) throw notFound();
-    return { status: 204 };
-  },
   'issues/list-milestones': listMilestones,
   'issues/get-milestone': getMilestone,
 };
@@ -139,21 +128,9 @@ function labelsOf(call: Call): unknown[] {
   return issueOf(call).labels.map((label) => showLabel(call.world, call.repository(), label));
 }
 
-function getLabel(call: Call): Answer {
-  const name = (call.params.name ?? '').toLowerCase();
-  const label = call.repository().labels.find((one) => one.name.toLowerCase() === name);
-  if (label === undefined) throw notFound();
-  return { status: 200, body: showLabel(call.world, call.repository(), label) };
-}
-
 function addLabels(call: Call): Answer {
   const issue = issueOf(call);
   issue.labels = [...new Set([...issue.labels, ...givenLabels(call)])];
-  return { status: 200, body: labelsOf(call) };
-}
-
-function setLabels(call: Call): Answer {
-  issueOf(call).labels = givenLabels(call);
   return { status: 200, body: labelsOf(call) };
 }
 

@@ -1,4 +1,4 @@
-/** Repositories, branches, comparisons, files, roles. */
+/** Repositories, the rules of branches, comparisons, roles. */
 
 import { type Answer, type Call, type Handler, page } from '../call.ts';
 import { notFound, Refusal } from '../refusal.ts';
@@ -11,14 +11,9 @@ export const repositories: Readonly<Record<string, Handler>> = {
     status: 200,
     body: showRepository(call.world, call.repository(), call.token),
   }),
-  'repos/get-branch': getBranch,
   'repos/get-branch-rules': getBranchRules,
   'repos/get-repo-ruleset': getRuleset,
-  'repos/list-branches': listBranches,
-  'repos/get-commit': getCommit,
   'repos/list-commits': listCommits,
-  'repos/get-content': getContent,
-  'repos/compare-commits': compare,
   'repos/compare-commits-with-basehead': compare,
   'repos/get-collaborator-permission-level': getRole,
 };
@@ -26,17 +21,6 @@ export const repositories: Readonly<Record<string, Handler>> = {
 /** Commits of one page of a comparison, and files of the first. */
 const MAX_COMMITS = 250;
 const MAX_FILES = 300;
-/** The contents API gives no content of files larger than this. */
-const MAX_CONTENT = 1024 * 1024;
-
-async function getBranch(call: Call): Promise<Answer> {
-  const repository = call.repository();
-  const name = call.params.branch ?? '';
-  const sha = await repository.store.head(name);
-  if (sha === null) throw new Refusal(404, 'Branch not found');
-  const commit = showCommit(call.world, repository, await repository.store.commit(sha));
-  return { status: 200, body: { name, commit, protected: isProtected(repository, name) } };
-}
 
 /** Each rule is of a ruleset of its own. */
 function getBranchRules(call: Call): Answer {
@@ -58,30 +42,6 @@ function getRuleset(call: Call): Answer {
   return { status: 200, body: { ...ruleset, enforcement: 'active', current_user_can_bypass } };
 }
 
-async function listBranches(call: Call): Promise<Answer> {
-  const repository = call.repository();
-  const heads = await repository.store.refs('refs/heads/');
-  const branches = heads.map(({ name, sha }) => {
-    const short = name.replace('refs/heads/', '');
-    return { name: short, commit: { sha }, protected: isProtected(repository, short) };
-  });
-  return page(call, branches);
-}
-
-function isProtected({ settings }: Repository, branch: string): boolean {
-  return settings.protectedBranches.includes(branch);
-}
-
-async function getCommit(call: Call): Promise<Answer> {
-  const repository = call.repository();
-  const sha = await resolveCommit(call.world, repository, call.params.ref ?? '');
-  if (sha === null) throw new Refusal(422, `No commit found for SHA: ${call.params.ref}`);
-  const commit = await repository.store.commit(sha);
-  if (/\bsha\b/.test(call.accept)) return { status: 200, body: Buffer.from(sha) };
-  const files = await changedFiles(repository, commit.parents[0] ?? null, sha);
-  return { status: 200, body: { ...showCommit(call.world, repository, commit), files } };
-}
-
 /** Newest first. */
 async function listCommits(call: Call): Promise<Answer> {
   const repository = call.repository();
@@ -94,47 +54,6 @@ async function listCommits(call: Call): Promise<Answer> {
   const { body, headers } = page(call, ids);
   const show = async (id: string) => showCommit(call.world, repository, await store.commit(id));
   return { status: 200, headers: headers ?? {}, body: await Promise.all((body as string[]).map(show)) };
-}
-
-async function getContent(call: Call): Promise<Answer> {
-  const repository = call.repository();
-  const { store, settings } = repository;
-  const path = call.params.path ?? '';
-  const ref = call.query.get('ref') ?? settings.defaultBranch;
-  const commit = await resolveCommit(call.world, repository, ref);
-  if (commit === null) throw new Refusal(404, `No commit found for the ref ${ref}`);
-  const entries = await store.entries(commit, true);
-  const url = (of: string): string =>
-    `${call.world.apiUrl}/repos/${repository.fullName}/contents/${of}?ref=${ref}`;
-  const show = (entry: (typeof entries)[number]): Record<string, unknown> => ({
-    type: { tree: 'dir', commit: 'submodule' }[entry.type] ?? (entry.mode === '120000' ? 'symlink' : 'file'),
-    name: entry.path.split('/').at(-1),
-    path: entry.path,
-    sha: entry.sha,
-    size: entry.size ?? 0,
-    url: url(entry.path),
-    _links: { self: url(entry.path), git: null, html: null },
-  });
-  const found = entries.find((entry) => entry.path === path);
-  if (found === undefined) throw notFound();
-  if (found.type === 'tree') {
-    const below = entries.filter((one) => one.path.slice(0, one.path.lastIndexOf('/')) === path);
-    return { status: 200, body: below.map(show) };
-  }
-  if (found.type !== 'blob') return { status: 200, body: show(found) };
-  const content = await store.bytes(['cat-file', 'blob', found.sha]);
-  if (/\braw\b/.test(call.accept)) return { status: 200, body: content };
-  const small = content.length <= MAX_CONTENT;
-  const shown = found.mode === '120000' ? { target: content.toString('utf8') } : {};
-  return {
-    status: 200,
-    body: {
-      ...show(found),
-      ...shown,
-      encoding: small ? 'base64' : 'none',
-      content: small ? content.toString('base64').replace(/.{1,60}/g, '$&\n') : '',
-    },
-  };
 }
 
 async function compare(call: Call): Promise<Answer> {
