@@ -7,9 +7,9 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { startClaudeServer } from './support/claude-server/server.ts';
-import { makeRepository, removeFolders, temporaryFolder } from './support/files/repository.ts';
+import { makeRepository, temporaryFolder } from './support/files/repository.ts';
 import { startOpenAiServer } from './support/openai-server/server.ts';
 import { call } from './support/runs/scripted-run.ts';
 
@@ -17,8 +17,6 @@ const ROOT = new URL('..', import.meta.url).pathname;
 const COPY = temporaryFolder();
 const HOME = temporaryFolder();
 const KEY = 'sk-test-0123456789abcdef';
-
-afterAll(removeFolders);
 
 /** What is added: each text goes in front of the first place where the file has the other. */
 const ADDED: readonly (readonly [concept: string, file: string, before: string, text: string])[] = [
