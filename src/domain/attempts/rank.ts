@@ -44,7 +44,7 @@ export function chosenAmong<T>(
 ): { best: T; why: string } {
   let left: readonly T[] = all;
   const why: string[] = [];
-  for (const { rank, said } of CRITERIA) {
+  for (const [rank, said] of CRITERIA) {
     const ranks = left.map((one) => rank(attemptIn(one)));
     const least = Math.min(...ranks);
     const better = left.filter((_, at) => ranks[at] === least);
@@ -58,12 +58,8 @@ export function chosenAmong<T>(
   return { best, why: why.join(', then ') || 'the only one' };
 }
 
-interface Criterion {
-  /** Less is better. */
-  rank(attempt: AttemptFacts): number;
-  /** Follows "2 of 3", for the best attempts. */
-  said(best: AttemptFacts): string;
-}
+/** What is better the less it is, and what follows "2 of 3" for the best attempts. */
+type Criterion = readonly [rank: (attempt: AttemptFacts) => number, said: (best: AttemptFacts) => string];
 
 /** Ends by how much of the work they stand for. */
 const ENDS: readonly OutcomeName[] = [
@@ -79,33 +75,36 @@ const ENDS: readonly OutcomeName[] = [
   'publish_failed',
 ];
 
+/** Of those that are done: a small part of work that is not finished is no virtue. */
+const ofDone = (rank: Criterion[0]): Criterion[0] => {
+  return (attempt) => (attempt.outcome === 'done' ? rank(attempt) : 0);
+};
+const fewest = (rank: Criterion[0], none: string, some: string): Criterion => [
+  rank,
+  (best) => (rank(best) === 0 ? none : some),
+];
+
 /** The first criterion in which two attempts differ decides. */
 const CRITERIA: readonly Criterion[] = [
-  {
-    rank: ({ outcome }) => (ENDS.includes(outcome) ? ENDS.indexOf(outcome) : ENDS.length),
-    said: ({ outcome }) => `ended as ${outcome}`,
-  },
-  {
-    rank: ({ failedChecks, unverified }) => failedChecks + unverified,
-    said: ({ failedChecks, unverified }) =>
-      failedChecks + unverified === 0 ? 'passed every check' : 'passed the most checks',
-  },
-  {
-    rank: ({ weakenedTests }) => weakenedTests,
-    said: ({ weakenedTests }) => (weakenedTests === 0 ? 'weakened no test' : 'weakened the fewest tests'),
-  },
-  {
-    rank: ({ denied }) => denied,
-    said: ({ denied }) => (denied === 0 ? 'had nothing denied' : 'had the least denied'),
-  },
-  // A small part of work that is not finished is no virtue. A file without lines is no small change: a byte makes a text into one.
-  {
-    rank: ({ outcome, binaryFiles }) => (outcome === 'done' ? binaryFiles : 0),
-    said: ({ binaryFiles }) =>
-      binaryFiles === 0 ? 'changed text alone' : 'changed the fewest files that are no text',
-  },
-  { rank: ({ outcome, lines }) => (outcome === 'done' ? lines : 0), said: smallest },
-  { rank: ({ outcome, patchBytes }) => (outcome === 'done' ? patchBytes : 0), said: smallest },
+  [
+    ({ outcome }) => (ENDS.includes(outcome) ? ENDS.indexOf(outcome) : ENDS.length),
+    ({ outcome }) => `ended as ${outcome}`,
+  ],
+  fewest(
+    ({ failedChecks, unverified }) => failedChecks + unverified,
+    'passed every check',
+    'passed the most checks',
+  ),
+  fewest(({ weakenedTests }) => weakenedTests, 'weakened no test', 'weakened the fewest tests'),
+  fewest(({ denied }) => denied, 'had nothing denied', 'had the least denied'),
+  // A file without lines is no small change: a byte makes a text into one.
+  fewest(
+    ofDone(({ binaryFiles }) => binaryFiles),
+    'changed text alone',
+    'changed the fewest files that are no text',
+  ),
+  [ofDone(({ lines }) => lines), smallest],
+  [ofDone(({ patchBytes }) => patchBytes), smallest],
 ];
 
 function smallest({ lines, files }: AttemptFacts): string {

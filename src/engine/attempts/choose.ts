@@ -1,6 +1,6 @@
 /** Decides which attempt is brought into the work tree, and what is reported about the others. */
 
-import { type AttemptFacts, withAttemptHosts, withAttempts } from '../../domain/attempts/attempts.ts';
+import { type AttemptSpending, withAttemptHosts, withAttempts } from '../../domain/attempts/attempts.ts';
 import { chosenAmong } from '../../domain/attempts/rank.ts';
 import { inFewWords } from '../../domain/changes/ignored-files.ts';
 import { noUsage } from '../../domain/conversation/conversation.ts';
@@ -18,37 +18,36 @@ export function choose(
   { checkout, directory }: AttemptsPlace,
   made: readonly [Made, ...Made[]],
 ): Chosen | Stopped {
-  const { aborted, reason } = session.input.interrupt;
-  const asked = session.input.settings.attempts;
+  const { settings, interrupt } = session.input;
+  const { attempts: asked } = settings;
   const list = made.map(({ attempt }) => attempt);
-  const none = (why: string) => {
+  const first = made[0].result;
+  /** Records the part of the first one's result that is said of the run, and what all have spent. */
+  const none = (said: Partial<RunResult>, why: string) => {
     const attempts = { asked, chosen: null, why, list };
-    const { network } = made[0].result;
-    session.record({
-      ...withAttempts(UNSPENT, attempts),
-      attempts,
-      network: network && { ...network, hosts: withAttemptHosts([], attempts) },
-    });
+    const network = first.network && { ...first.network, hosts: withAttemptHosts([], attempts) };
+    session.record({ ...said, ...withAttempts(UNSPENT, attempts), attempts, network });
   };
   for (const { number, outcome, files, lines, path } of list)
     session.progress.note(
       `attempt ${number}: ${outcome}, ${pluralize(lines, 'line')} in ${pluralize(files, 'file')} (${path})`,
     );
-  if (aborted) {
-    session.record(taskOf(made[0].result));
-    none('a signal came before one was chosen');
-    return stopped(
-      interrupted(
-        reason.signal,
-        `Stopped by ${reason.signal}; ${whatIsKept(made, (path) => continuing(session, path, { repo: checkout.root }))}.`,
-      ),
+  if (interrupt.aborted) {
+    const { signal } = interrupt.reason;
+    const { plan, followUp, principles, paths, provider, model } = first;
+    const { baseSha, baseBranch, baseTree, baseDirty, sandbox } = first;
+    const task = { plan, followUp, principles, paths, provider, model };
+    none(
+      { ...task, baseSha, baseBranch, baseTree, baseDirty, sandbox },
+      'a signal came before one was chosen',
     );
+    const kept = whatIsKept(made, (path) => continuing(session, path, { repo: checkout.root }));
+    return stopped(interrupted(signal, `Stopped by ${signal}; ${kept}.`));
   }
   const { best, why } = chosenAmong(made, ({ attempt }) => attempt);
   if (!best.hasBegun) {
     const { runId: _, status: __, ...others } = best.result;
-    session.record(others);
-    none('the first one ended before its work started');
+    none(others, 'the first one ended before its work started');
     return stopped(best.outcome);
   }
   const { number } = best.attempt;
@@ -61,30 +60,11 @@ export function choose(
       `The verify commands ran in the copy of attempt ${number}, next to changed ignored files, which stayed behind: ${listed(inFewWords(ignoredFiles), 5)}. Run them again here, or use --verify-in checkout.`,
     );
   const named = list.map((one) => (one === best.attempt ? { ...one, path: directory.path } : one));
-  return {
-    status: 'chosen',
-    checkout,
-    directory,
-    best,
-    attempts: { asked, chosen: number, why, list: named },
-  };
+  const attempts = { asked, chosen: number, why, list: named };
+  return { status: 'chosen', checkout, directory, best, attempts };
 }
 
-/** The task of all attempts, their base, and the model that was asked. */
-function taskOf({ plan, followUp, principles, paths, provider, model, ...result }: RunResult) {
-  const { baseSha, baseBranch, baseTree, baseDirty, sandbox } = result;
-  return {
-    ...{ plan, followUp, principles, paths, provider, model },
-    ...{ baseSha, baseBranch, baseTree, baseDirty, sandbox },
-  };
-}
-
-const UNSPENT: Pick<AttemptFacts, 'tokens' | 'costUsd' | 'estimated' | 'models'> = {
-  tokens: noUsage,
-  costUsd: 0,
-  estimated: false,
-  models: [],
-};
+const UNSPENT: AttemptSpending = { tokens: noUsage, costUsd: 0, estimated: false, models: [] };
 
 /** The middle of a sentence. */
 function whatIsKept(made: readonly Made[], commandFor: (path: string) => string): string {

@@ -51,20 +51,20 @@ export async function runAttempts(input: RunInput): Promise<RunOutcome> {
 
 async function attempted(session: Session): Promise<Chosen | Stopped> {
   await session.progress.start();
+  const { input, limits, startedAt } = session;
   const place = await takeCheckout(session);
   if (place.status === 'stopped') return place;
   const stdin = await planOnStdin(session);
-  if (stdin.status === 'stopped') return stdin;
-  const spentMs = session.input.now() - session.startedAt;
-  const shareMs = Math.floor(session.limits.deadlineMs * SHARE_OF_TIME - spentMs);
-  const { signal: interrupt, stopClock } = openInterrupt(session.input, Math.max(1, shareMs));
+  if (stdin === null) return stopped(interruptedOutcome(session));
+  const shareMs = Math.floor(limits.deadlineMs * SHARE_OF_TIME - (input.now() - startedAt));
+  const { signal: interrupt, stopClock } = openInterrupt(input, Math.max(1, shareMs));
   try {
     const copies = await copyTree(session, place, interrupt);
     if (copies.status === 'stopped') return copies;
-    const input = { ...session.input, ...once(session.input), interrupt };
-    const made = await makeAll(session, {
-      ...{ checkout: place.checkout, directory: place.directory, roots: copies.roots },
-      open: () => ({ ...input, stdin: stdin.open() }),
+    const shared = { ...input, ...once(input), interrupt };
+    const made = await makeAll(session, place, {
+      roots: copies.roots,
+      open: () => ({ ...shared, stdin: Readable.from([Buffer.from(stdin)]) }),
     });
     return choose(session, place, made);
   } finally {
@@ -72,15 +72,12 @@ async function attempted(session: Session): Promise<Chosen | Stopped> {
   }
 }
 
-/** A plan on stdin can be read once. */
-async function planOnStdin(session: Session): Promise<{ status: 'ok'; open: () => Readable } | Stopped> {
-  const { settings, stdin } = session.input;
-  if (settings.plan !== '-') return { status: 'ok', open: () => Readable.from([]) };
-  const reading = collect(addAbortSignal(session.interrupt, stdin), MOST_BYTES);
-  const read = await raceAbort(session.interrupt, reading);
-  if (read === null) return stopped(interruptedOutcome(session));
-  const bytes = read.status === 'ok' ? read.bytes : Buffer.alloc(MOST_BYTES);
-  return { status: 'ok', open: () => Readable.from([Buffer.from(bytes)]) };
+/** A plan on stdin can be read once. Empty without one, null where the run was stopped meanwhile. */
+async function planOnStdin({ input: { settings, stdin }, interrupt }: Session): Promise<Uint8Array | null> {
+  if (settings.plan !== '-') return Buffer.alloc(0);
+  const read = await raceAbort(interrupt, collect(addAbortSignal(interrupt, stdin), MOST_BYTES));
+  if (read === null) return null;
+  return read.status === 'ok' ? read.bytes : Buffer.alloc(MOST_BYTES);
 }
 
 /** More than a plan may have, so that its reader refuses a truncated one. */
@@ -110,7 +107,7 @@ async function copyTree(
     const copied = await session.progress.during({ label }, copying);
     if (copied.status === 'failed')
       return refused('ERR_ATTEMPT_COPY', `The work tree cannot be copied: ${copied.message}`);
-    if (copied.status === 'interrupted') return stopped(whyNotCopied(session));
+    if (copied.status === 'interrupted') return stopped(copyingEnded(session));
     if (copied.left.length > 0 && number === 1) {
       const lost = await trackedBelow(checkout.root, copied.left, session.input.env);
       if (lost.length > 0)
@@ -128,7 +125,7 @@ async function copyTree(
   return { status: 'ok', roots };
 }
 
-function whyNotCopied({ input: { interrupt }, limits }: Session): RunOutcome {
+function copyingEnded({ input: { interrupt }, limits }: Session): RunOutcome {
   const when = 'while the work tree was copied for the attempts';
   return interrupt.aborted
     ? interrupted(interrupt.reason.signal, `Stopped by ${interrupt.reason.signal} ${when}.`)
@@ -137,24 +134,19 @@ function whyNotCopied({ input: { interrupt }, limits }: Session): RunOutcome {
       );
 }
 
-interface Making extends AttemptsPlace {
-  /** Of the copies. */
-  readonly roots: readonly string[];
-  open(): RunInput;
-}
-
-async function makeAll({ runId }: Session, { roots, open, ...place }: Making): Promise<[Made, ...Made[]]> {
-  let answered = (): void => undefined;
-  const firstAnswer = new Promise<'answered'>((resolve) => {
-    answered = () => resolve('answered');
+async function makeAll(
+  { runId }: Session,
+  place: AttemptsPlace,
+  { roots, open }: { roots: readonly string[]; open: () => RunInput },
+): Promise<[Made, ...Made[]]> {
+  let onAnswer = (): void => undefined;
+  const answered = new Promise<null>((resolve) => {
+    onAnswer = () => resolve(null);
   });
-  const make = (number: number) =>
-    makeAttempt(open(), {
-      ...{ number, asked: roots.length, runId, place, root: roots[number - 1] ?? '' },
-      onAnswer: answered,
-    });
-  const first = make(1);
-  if ((await Promise.race([firstAnswer, first])) !== 'answered') return [await first];
-  const others = roots.slice(1).map((_, at) => make(at + 2));
-  return Promise.all([first, ...others]);
+  const make = (root: string, at: number) =>
+    makeAttempt(open(), { number: at + 1, asked: roots.length, runId, place, root, onAnswer });
+  const [own = '', ...others] = roots;
+  const first = make(own, 0);
+  if ((await Promise.race([answered, first])) !== null) return [await first];
+  return Promise.all([first, ...others.map((root, at) => make(root, at + 1))]);
 }
