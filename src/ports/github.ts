@@ -2,23 +2,15 @@
 
 import type * as z from 'zod';
 
-/** GitHub's API with one token. It does its own retries and rate limiting; callers must not. */
+/** GitHub's API with one token. It does its own retries and rate limiting; callers must not. All of it throws `GitHubRefused`. */
 export interface GitHub {
-  /** Refusals and outages are values; rejects only for bugs. */
-  ask<T>(request: GitHubRequest<T>): Promise<GitHubAnswer<T>>;
-  /** All entries of a paginated list; one with more than 10,000 is refused. Otherwise the same as `ask`. */
-  list<T>(list: GitHubList<T>): Promise<GitHubAnswer<T[]>>;
+  ask<T>(request: GitHubRequest<T>): Promise<T>;
+  /** All entries of a list, page by page; one with more than 10,000 is refused. */
+  list<T>(
+    list: Pick<GitHubRequest<T>, 'route' | 'parameters'> & { readonly entry: z.ZodType<T> },
+  ): Promise<T[]>;
   /** Sends GraphQL, for what REST cannot do; during outages more than once. */
-  query<T>(query: GitHubQuery<T>): Promise<GitHubAnswer<T>>;
-}
-
-/** A list that is fetched page by page. */
-export interface GitHubList<T> {
-  /** Path of a GET, such as `GET /repos/{owner}/{repo}/pulls`. */
-  readonly route: string;
-  readonly parameters?: Readonly<Record<string, unknown>>;
-  /** The fields needed from each entry. */
-  readonly entry: z.ZodType<T>;
+  query<T>(query: GitHubQuery<T>): Promise<T>;
 }
 
 /** A GraphQL query or mutation. */
@@ -46,7 +38,7 @@ export interface GitHubRequest<T> {
   readonly planned?: T;
 }
 
-/** GitHub's answer, or its refusal in words for people. */
+/** GitHub's answer, or its refusal as a value. */
 export type GitHubAnswer<T> = { status: 'ok'; data: T } | { status: 'refused'; refusal: GitHubRefusal };
 
 /** `status` is null when there was no usable answer; `permission` is what GitHub says the token lacks. */

@@ -13,7 +13,7 @@ import {
   type UntrustedText,
 } from '../../domain/github/untrusted-text.ts';
 import type { GitHub, GitHubAnswer } from '../../ports/github.ts';
-import { GitHubRefused, OnGitHub } from './request.ts';
+import { answerOf, GitHubRefused, OnGitHub } from './request.ts';
 
 /**
  * `admin`, `write`, `read` or `none`; other roles are mapped to these. `user` is the account that has the login today; null
@@ -24,37 +24,33 @@ export function askPermission(
   repository: string,
   login: string,
 ): Promise<GitHubAnswer<{ permission: string; user: Account | null }>> {
-  return new OnGitHub(github, repository).ask({
-    route: 'GET /collaborators/{username}/permission',
-    parameters: { username: login },
-    schema: z.object({ permission: z.string(), user: GitHubUser.nullable() }),
-  });
+  const schema = z.object({ permission: z.string(), user: GitHubUser.nullable() });
+  const path = '/collaborators/{username}/permission';
+  return answerOf(new OnGitHub(github, repository).get(path, schema, { username: login }));
 }
 
 /** The account with a login, including bots. */
 export function askAccount(github: GitHub, login: string): Promise<GitHubAnswer<Account>> {
-  return github.ask({
-    route: 'GET /users/{username}',
-    parameters: { username: login },
-    schema: GitHubUser,
-  });
+  const parameters = { username: login };
+  return answerOf(github.ask({ route: 'GET /users/{username}', parameters, schema: GitHubUser }));
 }
 
 /** The current head of a pull request; null if its repository no longer exists. */
-export async function askPullHead(
+export function askPullHead(
   github: GitHub,
   repository: string,
   number: number,
 ): Promise<GitHubAnswer<HeadCommit | null>> {
-  const pull = await new OnGitHub(github, repository).ask({
-    route: 'GET /pulls/{pull_number}',
-    parameters: { pull_number: number },
-    schema: z.object({ head: z.object({ sha: z.string(), repo: z.object({ id: z.int() }).nullable() }) }),
-  });
-  if (pull.status !== 'ok') return pull;
-  const { sha, repo } = pull.data.head;
-  return { status: 'ok', data: repo === null ? null : { commit: sha, repositoryId: repo.id } };
+  const schema = PullHead.transform(({ head: { sha, repo } }) =>
+    repo === null ? null : { commit: sha, repositoryId: repo.id },
+  );
+  const where = new OnGitHub(github, repository);
+  return answerOf(where.get('/pulls/{pull_number}', schema, { pull_number: number }));
 }
+
+const PullHead = z.object({
+  head: z.object({ sha: z.string(), repo: z.object({ id: z.int() }).nullable() }),
+});
 
 const TokenAccount = z.object({ login: z.string(), id: z.int() });
 
@@ -65,29 +61,26 @@ const Viewer = z.object({ viewer: z.object({ login: z.string(), databaseId: z.in
  * `GitHubRefused` without an answer.
  */
 export async function ownAccount(github: GitHub): Promise<z.infer<typeof TokenAccount> | null> {
-  const me = await github.ask({ route: 'GET /user', schema: TokenAccount });
+  const me = await answerOf(github.ask({ route: 'GET /user', schema: TokenAccount }));
   if (me.status === 'ok') return me.data;
   const { status, message } = me.refusal;
   // Rate limits are 403 too, and say nothing about the token.
   if ((status !== 403 || /rate limit/i.test(message)) && status !== 404) throw new GitHubRefused(me.refusal);
   const query = 'query { viewer { login databaseId } }';
-  const seen = await github.query({ query, variables: {}, schema: Viewer });
+  const seen = await answerOf(github.query({ query, variables: {}, schema: Viewer }));
   if (seen.status !== 'ok') return null;
   const { login, databaseId } = seen.data.viewer;
   return { login: login.endsWith('[bot]') ? login : `${login}[bot]`, id: databaseId };
 }
 
 /** Reads the title and body of an issue or pull request. Both are untrusted. */
-export async function fetchIssue(
+export function fetchIssue(
   github: GitHub,
   { repository, number }: IssueReference,
 ): Promise<GitHubAnswer<UntrustedText>> {
-  const issue = await new OnGitHub(github, repository).ask({
-    route: 'GET /issues/{issue_number}',
-    parameters: { issue_number: number },
-    schema: GitHubIssue,
-  });
-  return issue.status === 'ok' ? { status: 'ok', data: textOfIssue(repository, issue.data) } : issue;
+  const schema = GitHubIssue.transform((issue) => textOfIssue(repository, issue));
+  const where = new OnGitHub(github, repository);
+  return answerOf(where.get('/issues/{issue_number}', schema, { issue_number: number }));
 }
 
 /** Works for a comment on a pull request too, but not for one on lines of its diff. `on` is what it was posted on. */
@@ -95,11 +88,9 @@ export async function fetchComment(
   github: GitHub,
   { repository, id }: CommentReference,
 ): Promise<GitHubAnswer<{ comment: UntrustedText; on: UntrustedText }>> {
-  const comment = await new OnGitHub(github, repository).ask({
-    route: 'GET /issues/comments/{comment_id}',
-    parameters: { comment_id: id },
-    schema: GitHubComment,
-  });
+  const where = new OnGitHub(github, repository);
+  const path = '/issues/comments/{comment_id}';
+  const comment = await answerOf(where.get(path, GitHubComment, { comment_id: id }));
   if (comment.status !== 'ok') return comment;
   const number = Number(/\/(?:issues|pull)\/(\d+)(?:#|$)/.exec(comment.data.html_url)?.[1] ?? 0);
   const issue = await fetchIssue(github, { repository, number });
@@ -110,15 +101,12 @@ export async function fetchComment(
 }
 
 /** The comments on an issue or pull request, oldest first. */
-export async function fetchComments(
+export function fetchComments(
   github: GitHub,
   { repository, number }: IssueReference,
 ): Promise<GitHubAnswer<UntrustedText[]>> {
-  const where = new OnGitHub(github, repository);
-  const listed = await where.answers('/issues/{issue_number}/comments', GitHubComment, {
-    issue_number: number,
-  });
-  if (listed.status !== 'ok') return listed;
   const on = { repository, number, title: '' };
-  return { status: 'ok', data: listed.data.map((comment) => textOfComment(on, comment)) };
+  const entry = GitHubComment.transform((comment) => textOfComment(on, comment));
+  const where = new OnGitHub(github, repository);
+  return answerOf(where.list('/issues/{issue_number}/comments', entry, { issue_number: number }));
 }

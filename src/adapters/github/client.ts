@@ -1,5 +1,5 @@
 /**
- * GitHub's API as the port describes it: answers are parsed, refusals are values, and what passes is waited for. Loaded only by
+ * GitHub's API as the port describes it: answers are parsed, and what passes is waited for. Loaded only by
  * the commands that need it.
  */
 
@@ -10,7 +10,8 @@ import * as z from 'zod';
 import { withoutHtml } from '../../domain/errors/innermost-message.ts';
 import { formatNumber } from '../../domain/text/words.ts';
 import { timeoutSignal } from '../../files/time-limit.ts';
-import type { GitHub, GitHubAnswer, GitHubRefusal } from '../../ports/github.ts';
+import type { GitHub, GitHubRefusal } from '../../ports/github.ts';
+import { GitHubRefused } from './request.ts';
 
 /** How to reach GitHub, and with which token. */
 export interface GitHubAccess {
@@ -46,55 +47,44 @@ export function openGitHub(access: GitHubAccess): GitHub {
     request: { fetch: fetchInTime(access) },
   });
   return {
-    ask: ({ route, parameters, schema = z.any(), isRepeatable = !route.startsWith('POST ') }) =>
-      settled(access, { route, isRepeatable }, async () =>
-        parsed(route, schema, (await ask(route, parameters)).data),
-      ),
+    async ask({ route, parameters, schema = z.any(), isRepeatable = !route.startsWith('POST ') }) {
+      const { data } = await settled(access, { route, isRepeatable }, () => ask(route, parameters));
+      return parsed(route, schema, data);
+    },
 
     async list({ route, parameters, entry }) {
       const entries: unknown[] = [];
       let asked: [string, Record<string, unknown>] = [route, { ...parameters, per_page: 100 }];
       for (let page = 0; page < MAX_PAGES; page += 1) {
-        const answer = await settled<Page>(access, { route, isRepeatable: true }, async () => {
-          const { data, headers } = await ask(...asked);
-          return { status: 'ok', data: { entries: entriesOf(data), link: headers.link ?? '' } };
-        });
-        if (answer.status !== 'ok') return answer;
-        entries.push(...answer.data.entries);
-        const next = /<([^<>]+)>;\s*rel="next"/.exec(answer.data.link)?.[1];
+        const { data, headers } = await settled(access, { route, isRepeatable: true }, () => ask(...asked));
+        entries.push(...entriesOf(data));
+        const next = /<([^<>]+)>;\s*rel="next"/.exec(headers.link ?? '')?.[1];
         if (next === undefined) return parsed(route, z.array(entry), entries);
         // The address comes from an answer: the token must only go to the API.
         const { origin } = new URL(next, apiUrl);
         if (origin !== new URL(apiUrl).origin)
-          return noAnswer(route, `the answer continues at ${origin}, which is not the API`);
+          throw noAnswer(route, `the answer continues at ${origin}, which is not the API`);
         asked = [`GET ${next}`, {}];
       }
       // A part of it would be a wrong answer.
-      return noAnswer(route, `the list has more than ${formatNumber(100 * MAX_PAGES)} entries`);
+      throw noAnswer(route, `the list has more than ${formatNumber(100 * MAX_PAGES)} entries`);
     },
 
-    query: ({ query, variables, schema }) => {
+    async query({ query, variables, schema }) {
       const route = 'POST /graphql';
       const baseUrl = apiUrl.replace(/\/api\/v3$/, '/api');
+      const Answer = z.object({ data: schema });
       // All that is asked of it can be asked twice.
-      return settled(access, { route, isRepeatable: true }, async () => {
+      const { data } = await settled(access, { route, isRepeatable: true }, async () => {
         const response = await ask(route, { baseUrl, query, variables });
-        const { data: answer } = response;
-        const data = parsed(route, z.object({ data: schema }), answer);
-        if (data.status === 'ok') return { status: 'ok', data: data.data.data };
-        const errors = GraphQLErrors.safeParse(answer);
-        const [first] = errors.success ? errors.data.errors : [];
-        if (first === undefined) return data;
+        const [first] = GraphQLErrors.safeParse(response.data).data?.errors ?? [];
+        if (first === undefined || Answer.safeParse(response.data).success) return response;
         const asked = { method: 'POST' as const, url: response.url, headers: {} };
         throw new RequestError(first.message, statusOf(first), { request: asked, response });
       });
+      return parsed(route, Answer, data).data;
     },
   };
-}
-
-interface Page {
-  readonly entries: readonly unknown[];
-  readonly link: string;
 }
 
 /** A longer list is refused. */
@@ -125,20 +115,17 @@ function fetchInTime({ fetch: ask = fetch, signal }: GitHubAccess): typeof fetch
     ask(url, { ...init, signal: AbortSignal.any([signal, timeoutSignal(REQUEST_TIMEOUT_MS)]) });
 }
 
-function parsed<T>(route: string, schema: z.ZodType<T>, data: unknown): GitHubAnswer<T> {
+function parsed<T>(route: string, schema: z.ZodType<T>, data: unknown): T {
   const read = schema.safeParse(data);
-  if (read.success) return { status: 'ok', data: read.data };
+  if (read.success) return read.data;
   const [issue] = read.error.issues;
   const where = issue?.path.map(String).join('.') || 'the answer';
-  return noAnswer(route, `the answer does not match the API's schema (${where}: ${issue?.message})`);
+  throw noAnswer(route, `the answer does not match the API's schema (${where}: ${issue?.message})`);
 }
 
 /** Nothing came back, or nothing that could be read. */
-function noAnswer(route: string, message: string): GitHubAnswer<never> {
-  return {
-    status: 'refused',
-    refusal: { route, status: null, message, permission: null, requestId: null },
-  };
+function noAnswer(route: string, message: string): GitHubRefused {
+  return new GitHubRefused({ route, status: null, message, permission: null, requestId: null });
 }
 
 /** A request, for the decision whether to send it again. */
@@ -151,21 +138,21 @@ interface RequestToSend {
 async function settled<T>(
   { signal, secondMs = 1_000 }: GitHubAccess,
   asked: RequestToSend,
-  ask: () => Promise<GitHubAnswer<T>>,
-): Promise<GitHubAnswer<T>> {
+  ask: () => Promise<T>,
+): Promise<T> {
   const tries = { unsettled: 0, limit: 0, outage: 0 };
   for (;;) {
-    const failure = await ask().catch((error: unknown) => {
-      if (!signal.aborted && !(error instanceof RequestError)) throw error;
-      return error;
-    });
-    if (signal.aborted) return noAnswer(asked.route, 'it was interrupted');
-    if (!(failure instanceof RequestError)) return failure as GitHubAnswer<T>;
-    const refusal = refusalOf(asked.route, failure);
-    const passing = passingKind(asked, refusal, failure.response);
-    const seconds = passing?.pauses[tries[passing.kind]++];
-    if (seconds === undefined) return { status: 'refused', refusal };
-    await delay(seconds * secondMs, undefined, { signal }).catch(() => {});
+    try {
+      return await ask();
+    } catch (error) {
+      if (signal.aborted) throw noAnswer(asked.route, 'it was interrupted');
+      if (!(error instanceof RequestError)) throw error;
+      const refusal = refusalOf(asked.route, error);
+      const passing = passingKind(asked, refusal, error.response);
+      const seconds = passing?.pauses[tries[passing.kind]++];
+      if (seconds === undefined) throw new GitHubRefused(refusal);
+      await delay(seconds * secondMs, undefined, { signal }).catch(() => {});
+    }
   }
 }
 

@@ -139,8 +139,8 @@ export async function setStateLabel(
       await where.remove('/issues/{issue_number}/labels/{name}', { issue_number: issue, name });
 }
 
-/** Adds labels to an issue or a pull request. */
+/** Adds labels to an issue or a pull request; asks nothing for none. */
 export async function addLabels(where: OnGitHub, issue: number, labels: readonly string[]): Promise<void> {
   const route = 'POST /issues/{issue_number}/labels';
-  await where.write(route, { issue_number: issue, labels }, { isRepeatable: true });
+  if (labels.length > 0) await where.write(route, { issue_number: issue, labels }, { isRepeatable: true });
 }

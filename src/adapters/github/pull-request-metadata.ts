@@ -4,7 +4,7 @@ import * as z from 'zod';
 import type { GitHubRefusal } from '../../ports/github.ts';
 import { addLabels } from './issues.ts';
 import { Login, type PullRequest } from './pull-requests.ts';
-import { dataOf, GitHubRefused, type OnGitHub } from './request.ts';
+import { answerOf, GitHubRefused, type OnGitHub } from './request.ts';
 
 /** What to set on a pull request besides its text. */
 export interface PullRequestMetadata {
@@ -23,40 +23,27 @@ export async function setMetadata(
   pull: PullRequest,
   wanted: PullRequestMetadata,
 ): Promise<(GitHubRefusal | string)[]> {
+  const { labels, assignees, milestone } = wanted;
+  const labelled = pull.labels.map(({ name }) => name);
   const problems: (GitHubRefusal | string)[] = [];
-  for (const step of [setLabels, addAssignees, setMilestone, askForReviews]) {
-    try {
-      const problem = await step(where, pull, wanted);
-      if (problem !== null) problems.push(problem);
-    } catch (error) {
-      if (!(error instanceof GitHubRefused)) throw error;
-      problems.push(error.refusal);
-    }
+  for (const step of [
+    () => addLabels(where, pull.number, without(labels, labelled)).then(() => null),
+    () => assign(where, pull.number, without(assignees, loginsOf(pull.assignees))),
+    () => setMilestone(where, pull, milestone),
+    () => askForReviews(where, pull, wanted),
+  ]) {
+    const done = await answerOf(step());
+    const problem = done.status === 'ok' ? done.data : done.refusal;
+    if (problem !== null) problems.push(problem);
   }
   return problems;
 }
 
-type MetadataStep = (
-  where: OnGitHub,
-  pull: PullRequest,
-  wanted: PullRequestMetadata,
-) => Promise<string | null>;
-
-const setLabels: MetadataStep = async (where, pull, { labels }) => {
-  const missing = without(
-    labels,
-    pull.labels.map(({ name }) => name),
-  );
-  if (missing.length > 0) await addLabels(where, pull.number, missing);
-  return null;
-};
-
-const addAssignees: MetadataStep = async (where, pull, { assignees }) => {
-  const missing = without(assignees, loginsOf(pull.assignees));
+async function assign(where: OnGitHub, number: number, missing: readonly string[]): Promise<string | null> {
   if (missing.length === 0) return null;
-  const { assignees: now } = await where.write(
+  const { assignees } = await where.write(
     'POST /issues/{issue_number}/assignees',
-    { issue_number: pull.number, assignees: missing },
+    { issue_number: number, assignees: missing },
     {
       schema: z.object({ assignees: z.array(Login).nullish() }),
       isRepeatable: true,
@@ -64,57 +51,57 @@ const addAssignees: MetadataStep = async (where, pull, { assignees }) => {
     },
   );
   // GitHub does not report the ones it leaves out.
-  const left = without(missing, loginsOf(now));
+  const left = without(missing, loginsOf(assignees));
   return left.length > 0 ? `GitHub did not assign it to ${left.join(', ')}` : null;
-};
+}
 
-const setMilestone: MetadataStep = async (where, pull, { milestone }) => {
-  if (milestone === null) return null;
-  const number = await milestoneNumber(where, milestone);
-  if (number === null) return `there is no milestone ${JSON.stringify(milestone)}`;
-  if (pull.milestone?.number === number) return null;
-  await where.write('PATCH /issues/{issue_number}', { issue_number: pull.number, milestone: number });
+async function setMilestone(
+  where: OnGitHub,
+  pull: PullRequest,
+  named: string | null,
+): Promise<string | null> {
+  if (named === null) return null;
+  const number = await milestoneNumber(where, named);
+  if (number === null) return `there is no milestone ${JSON.stringify(named)}`;
+  if (pull.milestone?.number !== number)
+    await where.write('PATCH /issues/{issue_number}', { issue_number: pull.number, milestone: number });
   return null;
-};
+}
 
 /** Someone who has already reviewed is not asked again. */
-const askForReviews: MetadataStep = async (where, pull, { reviewers, teamReviewers }) => {
+async function askForReviews(
+  where: OnGitHub,
+  pull: PullRequest,
+  { reviewers, teamReviewers }: PullRequestMetadata,
+): Promise<string | null> {
   if (reviewers.length === 0 && teamReviewers.length === 0) return null;
+  const parameters = { pull_number: pull.number };
+  const entry = z.object({ user: Login.nullable() });
   const reviews =
-    pull.number === 0
-      ? []
-      : await where.list('/pulls/{pull_number}/reviews', z.object({ user: Login.nullable() }), {
-          pull_number: pull.number,
-        });
+    pull.number === 0 ? [] : await where.list('/pulls/{pull_number}/reviews', entry, parameters);
   const known = [
     ...loginsOf(pull.requested_reviewers),
-    ...reviews.flatMap(({ user }) => (user ? [user.login] : [])),
+    ...loginsOf(reviews.flatMap(({ user }) => user ?? [])),
   ];
-  const people = without(reviewers, known);
-  const teams = without(
-    teamReviewers.map((team) => team.slice(team.indexOf('/') + 1)),
-    (pull.requested_teams ?? []).map(({ slug }) => slug),
-  );
+  const slugs = teamReviewers.map((team) => team.slice(team.indexOf('/') + 1));
+  const knownTeams = (pull.requested_teams ?? []).map(({ slug }) => slug);
   const wanted = [
-    ...people.map((name) => ({ name, asked: { reviewers: [name] } })),
-    ...teams.map((name) => ({ name, asked: { team_reviewers: [name] } })),
+    ...without(reviewers, known).map((name) => ({ name, asked: { reviewers: [name] } })),
+    ...without(slugs, knownTeams).map((name) => ({ name, asked: { team_reviewers: [name] } })),
   ];
   const left: string[] = [];
   let why = '';
   // Of several in one request GitHub asks none if it cannot ask one of them.
   for (const { name, asked } of wanted) {
-    const answer = await where.ask({
-      route: 'POST /pulls/{pull_number}/requested_reviewers',
-      parameters: { pull_number: pull.number, ...asked },
-      isRepeatable: true,
-    });
+    const route = 'POST /pulls/{pull_number}/requested_reviewers';
+    const answer = await answerOf(where.write(route, { ...parameters, ...asked }, { isRepeatable: true }));
     if (answer.status === 'ok') continue;
-    if (wanted.length === 1 || answer.refusal.status !== 422) dataOf(answer);
+    if (wanted.length === 1 || answer.refusal.status !== 422) throw new GitHubRefused(answer.refusal);
     left.push(name);
     why = answer.refusal.message.replace(/ - https?:\/\/\S+$/, '');
   }
   return left.length === 0 ? null : `GitHub did not request a review from ${left.join(', ')}: ${why}`;
-};
+}
 
 const Milestone = z.object({ number: z.int(), title: z.string() });
 

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import type { TitledText } from '../../domain/github/publishing/own-part.ts';
-import { findOrMake, GitHubObjectId, GitHubRefused, type OnGitHub } from './request.ts';
+import { answerOf, findOrMake, GitHubObjectId, GitHubRefused, type OnGitHub } from './request.ts';
 
 /** An account in GitHub's answers. */
 export const Login = z.object({ login: z.string() });
@@ -128,13 +128,15 @@ export async function turnIntoDraft(
   { github }: OnGitHub,
   { node_id }: Pick<PullRequest, 'node_id'>,
 ): Promise<string | null> {
-  const turned = await github.query({
-    query:
-      'mutation ($id: ID!) { convertPullRequestToDraft(input: { pullRequestId: $id }) { pullRequest { isDraft } } }',
-    variables: { id: node_id },
-    schema: z.object({ convertPullRequestToDraft: z.object({}) }),
-    planned: { convertPullRequestToDraft: {} },
-  });
+  const turned = await answerOf(
+    github.query({
+      query:
+        'mutation ($id: ID!) { convertPullRequestToDraft(input: { pullRequestId: $id }) { pullRequest { isDraft } } }',
+      variables: { id: node_id },
+      schema: z.object({ convertPullRequestToDraft: z.object({}) }),
+      planned: { convertPullRequestToDraft: {} },
+    }),
+  );
   return turned.status === 'ok' ? null : turned.refusal.message;
 }
 

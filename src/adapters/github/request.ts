@@ -42,43 +42,37 @@ export class OnGitHub {
   }
 
   /** What is there. */
-  async get<T>(path: string, schema: z.ZodType<T>, parameters: Parameters = {}): Promise<T> {
-    return dataOf(await this.ask({ route: `GET ${path}`, schema, parameters }));
+  get<T>(path: string, schema: z.ZodType<T>, parameters: Parameters = {}): Promise<T> {
+    return this.#ask({ route: `GET ${path}`, schema, parameters });
   }
 
   /** The same; null if there is no such thing, or not any more. */
-  async find<T>(path: string, schema: z.ZodType<T>, parameters: Parameters = {}): Promise<T | null> {
-    return orNull(await this.ask({ route: `GET ${path}`, schema, parameters }));
+  find<T>(path: string, schema: z.ZodType<T>, parameters: Parameters = {}): Promise<T | null> {
+    return orNull(this.get(path, schema, parameters));
   }
 
   /** All entries of a list. More than 10,000 are refused. */
-  async list<T>(path: string, entry: z.ZodType<T>, parameters: Parameters = {}): Promise<T[]> {
-    return dataOf(await this.answers(path, entry, parameters));
-  }
-
-  /** The same, with a refusal as a value. */
-  answers<T>(path: string, entry: z.ZodType<T>, parameters: Parameters = {}): Promise<GitHubAnswer<T[]>> {
+  list<T>(path: string, entry: z.ZodType<T>, parameters: Parameters = {}): Promise<T[]> {
     const { owner, repo } = this;
     const route = `GET /repos/{owner}/{repo}${path}`;
     return this.github.list({ route, parameters: { owner, repo, ...parameters }, entry });
   }
 
   /** The answer to `POST /pulls` and the like. */
-  async write<T>(
+  write<T>(
     route: string,
     parameters: Parameters,
     more: Pick<GitHubRequest<T>, 'schema' | 'planned' | 'isRepeatable'> = {},
   ): Promise<T> {
-    return dataOf(await this.ask({ route, parameters, ...more }));
+    return this.#ask({ route, parameters, ...more });
   }
 
   /** Does nothing if it is gone already. */
   async remove(path: string, parameters: Parameters): Promise<void> {
-    orNull(await this.ask({ route: `DELETE ${path}`, parameters }));
+    await orNull(this.#ask({ route: `DELETE ${path}`, parameters }));
   }
 
-  /** The answer, with a refusal as a value. */
-  ask<T>({ route, parameters, ...request }: GitHubRequest<T>): Promise<GitHubAnswer<T>> {
+  #ask<T>({ route, parameters, ...request }: GitHubRequest<T>): Promise<T> {
     const { owner, repo } = this;
     return this.github.ask({
       ...request,
@@ -88,15 +82,21 @@ export class OnGitHub {
   }
 }
 
-/** The data of an answer. Throws `GitHubRefused` for a refusal. */
-export function dataOf<T>(answer: GitHubAnswer<T>): T {
-  if (answer.status === 'refused') throw new GitHubRefused(answer.refusal);
-  return answer.data;
+/** A refusal as a value, for those who can do without the answer, or have more to say. */
+export async function answerOf<T>(asked: Promise<T>): Promise<GitHubAnswer<T>> {
+  try {
+    return { status: 'ok', data: await asked };
+  } catch (error) {
+    if (error instanceof GitHubRefused) return { status: 'refused', refusal: error.refusal };
+    throw error;
+  }
 }
 
-function orNull<T>(answer: GitHubAnswer<T>): T | null {
-  const isGone = answer.status === 'refused' && [404, 410].includes(answer.refusal.status ?? 0);
-  return isGone ? null : dataOf(answer);
+async function orNull<T>(asked: Promise<T>): Promise<T | null> {
+  const answer = await answerOf(asked);
+  if (answer.status === 'ok') return answer.data;
+  if ([404, 410].includes(answer.refusal.status ?? 0)) return null;
+  throw new GitHubRefused(answer.refusal);
 }
 
 /**
@@ -125,7 +125,8 @@ export async function findOrMake<T>(
 /** A GitHub that is only read from: `tell` is called for each write with one line, of method, path and body. */
 export function dryRun(github: GitHub, tell: (line: string) => void): GitHub {
   return {
-    ask(request) {
+    ...github,
+    async ask(request) {
       const { route, parameters = {}, schema, planned } = request;
       if (route.startsWith('GET ')) return github.ask(request);
       if (schema !== undefined && planned === undefined)
@@ -136,15 +137,14 @@ export function dryRun(github: GitHub, tell: (line: string) => void): GitHub {
         return encodeURIComponent(String(parameters[name]));
       });
       tell(Object.keys(body).length === 0 ? path : `${path} ${JSON.stringify(body)}`);
-      return Promise.resolve({ status: 'ok', data: planned as never });
+      return planned as never;
     },
-    list: (asked) => github.list(asked),
-    query(asked) {
+    async query(asked) {
       const { query, variables, planned } = asked;
       if (query.startsWith('query ')) return github.query(asked);
       if (planned === undefined) throw new Error(`${query} does not say what it plans.`);
       tell(`POST /graphql ${JSON.stringify({ query, variables })}`);
-      return Promise.resolve({ status: 'ok', data: planned });
+      return planned;
     },
   };
 }

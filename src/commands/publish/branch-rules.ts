@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { ownAccount } from '../../adapters/github/access.ts';
-import type { OnGitHub } from '../../adapters/github/request.ts';
+import { answerOf, type OnGitHub } from '../../adapters/github/request.ts';
 import type { Settings } from '../../config/schema.ts';
 import { BranchRule, type CommitAhead, whyRefused } from '../../domain/github/publishing/branch-rules.ts';
 import { commitMessage } from '../../domain/github/publishing/commit-message.ts';
@@ -30,7 +30,7 @@ export async function checkRules(
   settings: CommitSettings,
   ahead: Pick<CommitAhead, 'branch' | 'isNew' | 'isMerge' | 'message'>,
 ): Promise<void> {
-  const rules = await where.answers('/rules/branches/{branch}', BranchRule, { branch: ahead.branch });
+  const rules = await answerOf(where.list('/rules/branches/{branch}', BranchRule, { branch: ahead.branch }));
   // GitHub enforces them anyway. Old servers and free plans have none.
   if (rules.status !== 'ok' || rules.data.length === 0) return;
   const isSigned = settings.sign === 'required';
@@ -61,11 +61,8 @@ const GITHUB = { name: 'GitHub', email: 'noreply@github.com' };
 
 async function mayBypass(where: OnGitHub, { ruleset_id }: BranchRule): Promise<boolean> {
   if (ruleset_id === undefined) return false;
-  const ruleset = await where.ask({
-    route: 'GET /rulesets/{ruleset_id}',
-    parameters: { ruleset_id },
-    schema: z.object({ current_user_can_bypass: z.string().optional() }),
-  });
+  const schema = z.object({ current_user_can_bypass: z.string().optional() });
+  const ruleset = await answerOf(where.get('/rulesets/{ruleset_id}', schema, { ruleset_id }));
   if (ruleset.status !== 'ok') return false;
   return ['always', 'exempt'].includes(ruleset.data.current_user_can_bypass ?? '');
 }

@@ -6,6 +6,7 @@ import {
   readThreads,
   type ThreadComment,
 } from '../../adapters/github/follow-up/review-threads.ts';
+import { answerOf } from '../../adapters/github/request.ts';
 import type { AskedThread } from '../../domain/github/follow-up.ts';
 import { type UntrustedText, withoutCommand } from '../../domain/github/untrusted-text.ts';
 import { refused, type Stopped } from '../../domain/run/outcome.ts';
@@ -28,7 +29,7 @@ const MAX_COMMENT = 4_000;
  * summary of the review that started the job.
  */
 export async function openThreads(task: IssueTask, { repository, pull }: Continued): Promise<ThreadsRead> {
-  const read = await readThreads(repository, pull.number);
+  const read = await answerOf(readThreads(repository, pull.number));
   if (read.status === 'refused') {
     const why = describeRefusal(read.refusal, 'pull-requests: read');
     return refused(
@@ -107,7 +108,7 @@ export type ChecksRead = { status: 'ok'; asks: FollowUpAsk[] } | Stopped;
 
 /** Checks that are still running do not count. */
 export async function failedChecks({ repository, pull }: Continued): Promise<ChecksRead> {
-  const read = await readFailedChecks(repository, pull.head);
+  const read = await answerOf(readFailedChecks(repository, pull.head));
   if (read.status === 'refused') {
     const why = describeRefusal(read.refusal, 'checks: read');
     return refused(

@@ -4,6 +4,7 @@ import { json } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
 import { openGitHub } from '../../../src/adapters/github/client.ts';
+import { GitHubRefused } from '../../../src/adapters/github/request.ts';
 
 interface Scripted {
   readonly status?: number;
@@ -72,8 +73,8 @@ const LIST = {
 describe('the client', () => {
   test('says who asks, what for, and in which version', async () => {
     const { github, heard } = await api([{ body: { sha: 'a', more: 1 } }, { body: { number: 3 } }]);
-    expect(await github.ask(READ)).toEqual({ status: 'ok', data: { sha: 'a' } });
-    expect(await github.ask(WRITE)).toEqual({ status: 'ok', data: { number: 3 } });
+    expect(await github.ask(READ)).toEqual({ sha: 'a' });
+    expect(await github.ask(WRITE)).toEqual({ number: 3 });
     expect(heard.map(({ line, body }) => [line, body])).toEqual([
       ['GET /api/v3/repos/o/r/git/ref/heads%2Fa%20b?per_page=1', null],
       ['POST /api/v3/repos/o/r/pulls', { title: 'T' }],
@@ -97,9 +98,9 @@ describe('the client', () => {
       limited,
       { body: { data: { a: 1 } } },
     ]);
-    expect(await github.ask(WRITE)).toEqual({ status: 'ok', data: { number: 4 } });
+    expect(await github.ask(WRITE)).toEqual({ number: 4 });
     const query = { query: 'query { a }', variables: {}, schema: z.object({ a: z.int() }) };
-    expect(await github.query(query)).toEqual({ status: 'ok', data: { a: 1 } });
+    expect(await github.query(query)).toEqual({ a: 1 });
     expect(heard.length).toBe(4);
   });
 
@@ -108,14 +109,14 @@ describe('the client', () => {
     async (message) => {
       const limited = { status: 429, headers: { 'retry-after': '1' }, body: { message } };
       const { github, heard } = await api(Array(9).fill(limited));
-      expect(await github.ask(READ)).toMatchObject({ refusal: { status: 429 } });
+      await expect(github.ask(READ)).rejects.toMatchObject({ refusal: { status: 429 } });
       expect(heard.length).toBe(3);
     },
   );
 
   test('refuses an answer that the API does not allow', async () => {
     const { github } = await api([{ body: { sha: 1 } }]);
-    expect(await github.ask(READ)).toMatchObject({
+    await expect(github.ask(READ)).rejects.toMatchObject({
       refusal: { status: null, message: expect.stringContaining('(sha: ') },
     });
   });
@@ -126,10 +127,7 @@ describe('the client', () => {
     const { github, heard, origin } = await api(answers);
     Object.assign(answers[0] ?? {}, { headers: to(2), body: [{ number: 1 }] });
     Object.assign(answers[1] ?? {}, { headers: to(3), body: [{ number: 2 }] });
-    expect(await github.list(LIST)).toEqual({
-      status: 'ok',
-      data: [{ number: 1 }, { number: 2 }, { number: 3 }],
-    });
+    expect(await github.list(LIST)).toEqual([{ number: 1 }, { number: 2 }, { number: 3 }]);
     expect(heard.map(({ line }) => line)).toEqual([
       'GET /api/v3/repos/o/r/pulls?state=open&per_page=100',
       'GET /api/v3/repos/o/r/pulls?page=2',
@@ -143,8 +141,7 @@ describe('the client', () => {
     const { github, heard, origin } = await api(answers);
     const headers = { link: `<${origin()}/api/v3/repos/o/r/pulls?page=2>; rel="next"` };
     for (const answer of answers) Object.assign(answer, { headers });
-    expect(await github.list(LIST)).toMatchObject({
-      status: 'refused',
+    await expect(github.list(LIST)).rejects.toMatchObject({
       refusal: { message: 'the list has more than 10,000 entries' },
     });
     expect(heard.length).toBe(100);
@@ -155,8 +152,7 @@ describe('the client', () => {
     const link = `<${elsewhere.origin()}/repos/o/r/pulls?page=2>; rel="next"`;
     const { github } = await api([{ headers: { link }, body: [{ number: 1 }] }]);
     const message = `the answer continues at ${elsewhere.origin()}, which is not the API`;
-    expect(await github.list(LIST)).toEqual({
-      status: 'refused',
+    await expect(github.list(LIST)).rejects.toMatchObject({
       refusal: { route: LIST.route, status: null, message, permission: null, requestId: null },
     });
     expect(elsewhere.heard).toEqual([]);
@@ -175,9 +171,11 @@ describe('the client', () => {
       { cut: true },
       { body: { data: { viewer: { login: 'ann' } } } },
     ]);
-    expect(await github.query(asked)).toEqual({ status: 'ok', data: { viewer: { login: 'ann' } } });
-    expect(await github.query(asked)).toMatchObject({ refusal: { status: 403, message: 'Not accessible' } });
-    expect(await github.query(asked)).toMatchObject({ status: 'ok' });
+    expect(await github.query(asked)).toEqual({ viewer: { login: 'ann' } });
+    await expect(github.query(asked)).rejects.toMatchObject({
+      refusal: { status: 403, message: 'Not accessible' },
+    });
+    expect(await github.query(asked)).toEqual({ viewer: { login: 'ann' } });
     expect(heard.map(({ line }) => line)).toEqual(Array(4).fill('POST /api/graphql'));
     expect(heard[0]?.body).toEqual({ query: asked.query, variables: {} });
   });
@@ -204,9 +202,9 @@ describe('the client', () => {
   ])('asks by GraphQL again after %s, and gives up on one that stays', async (_, answer) => {
     const { github, heard } = await api([answer, { body: { data: { a: 1 } } }, ...Array(9).fill(answer)]);
     const query = { query: 'query { a }', variables: {}, schema: z.object({ a: z.int() }) };
-    expect(await github.query(query)).toEqual({ status: 'ok', data: { a: 1 } });
+    expect(await github.query(query)).toEqual({ a: 1 });
     expect(heard.length).toBe(2);
-    expect(await github.query(query)).toMatchObject({ status: 'refused' });
+    await expect(github.query(query)).rejects.toThrow(GitHubRefused);
     expect(heard.length).toBeLessThanOrEqual(6);
   });
 
@@ -214,7 +212,7 @@ describe('the client', () => {
     const page =
       '<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body><center>nginx</center></body></html>';
     const { github } = await api([{ status: 502, headers: { 'content-type': 'text/html' }, page }]);
-    expect(await github.ask(WRITE)).toMatchObject({
+    await expect(github.ask(WRITE)).rejects.toMatchObject({
       refusal: { status: 502, message: 'an HTML page titled "502 Bad Gateway"' },
     });
   });
@@ -223,7 +221,7 @@ describe('the client', () => {
     const { github, stop } = await api([{ silent: true }]);
     const answer = github.ask(READ);
     stop.abort({ cause: 'deadline' });
-    expect(await answer).toMatchObject({ refusal: { status: null, message: 'it was interrupted' } });
-    expect(await github.ask(READ)).toMatchObject({ refusal: { message: 'it was interrupted' } });
+    await expect(answer).rejects.toMatchObject({ refusal: { status: null, message: 'it was interrupted' } });
+    await expect(github.ask(READ)).rejects.toMatchObject({ refusal: { message: 'it was interrupted' } });
   });
 });

@@ -2,52 +2,42 @@
 
 import * as z from 'zod';
 import type { Account } from '../../../domain/github/untrusted-text.ts';
-import type { GitHubAnswer } from '../../../ports/github.ts';
-import { dataOf, type OnGitHub } from '../request.ts';
+import type { OnGitHub } from '../request.ts';
 
+/** GraphQL gives bots their names without `[bot]`, and no account for one that was deleted. */
+const Actor = z
+  .object({ __typename: z.string(), login: z.string(), databaseId: z.int().nullish() })
+  .nullable()
+  .transform((actor): Account => {
+    if (actor === null) return { login: 'ghost', id: 10_137, type: 'User' };
+    const { __typename: type, login, databaseId } = actor;
+    return { login: type === 'Bot' ? `${login}[bot]` : login, id: databaseId ?? 0, type };
+  });
+
+const ThreadComment = z
+  .object({ databaseId: z.int(), body: z.string(), authorAssociation: z.string(), author: Actor })
+  .transform(({ databaseId: id, authorAssociation: association, ...rest }) => ({ id, association, ...rest }));
 /** A comment of a thread. */
-export interface ThreadComment {
-  readonly id: number;
-  readonly author: Account;
-  /** GitHub's `author_association`. */
-  readonly association: string;
-  readonly body: string;
-}
+export type ThreadComment = z.infer<typeof ThreadComment>;
 
-/** Comments on lines of a file, oldest first. */
-export interface ReviewThread {
+const ReviewThread = z.object({
   /** In GraphQL. */
-  readonly id: string;
-  readonly isResolved: boolean;
-  readonly path: string;
-  /** Last line that it is about; null if the file no longer has it. */
-  readonly line: number | null;
-  readonly comments: readonly ThreadComment[];
-}
-
-const Actor = z.object({ __typename: z.string(), login: z.string(), databaseId: z.int().nullish() });
-
-const Comment = z.object({
-  databaseId: z.int(),
-  body: z.string(),
-  authorAssociation: z.string(),
-  author: Actor.nullable(),
-});
-
-const Thread = z.object({
   id: z.string(),
   isResolved: z.boolean(),
   path: z.string(),
+  /** Last line that it is about; null if the file no longer has it. */
   line: z.int().nullable(),
-  comments: z.object({ nodes: z.array(Comment) }),
+  comments: z.object({ nodes: z.array(ThreadComment) }).transform(({ nodes }) => nodes),
 });
+/** Comments on lines of a file, oldest first. */
+export type ReviewThread = z.infer<typeof ReviewThread>;
 
 const Threads = z.object({
   repository: z.object({
     pullRequest: z.object({
       reviewThreads: z.object({
         pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullable() }),
-        nodes: z.array(Thread),
+        nodes: z.array(ReviewThread),
       }),
     }),
   }),
@@ -63,42 +53,18 @@ const MAX_PAGES = 3;
 export async function readThreads(
   { github, owner, repo }: OnGitHub,
   number: number,
-): Promise<GitHubAnswer<ReviewThread[]>> {
+): Promise<ReviewThread[]> {
   const threads: ReviewThread[] = [];
   let after: string | null = null;
   for (let page = 1; page <= MAX_PAGES; page += 1) {
     const variables: Record<string, unknown> = { owner, repo, number, after };
-    const answer: GitHubAnswer<z.infer<typeof Threads>> = await github.query({
-      query: QUERY,
-      variables,
-      schema: Threads,
-    });
-    if (answer.status !== 'ok') return answer;
-    const { nodes, pageInfo } = answer.data.repository.pullRequest.reviewThreads;
-    threads.push(...nodes.map(threadOf));
+    const answer: z.infer<typeof Threads> = await github.query({ query: QUERY, variables, schema: Threads });
+    const { nodes, pageInfo } = answer.repository.pullRequest.reviewThreads;
+    threads.push(...nodes);
     after = pageInfo.endCursor;
     if (!pageInfo.hasNextPage || after === null) break;
   }
-  return { status: 'ok', data: threads };
-}
-
-function threadOf({ comments, ...thread }: z.infer<typeof Thread>): ReviewThread {
-  return {
-    ...thread,
-    comments: comments.nodes.map(({ databaseId, body, authorAssociation, author }) => ({
-      id: databaseId,
-      body,
-      association: authorAssociation,
-      author: accountOf(author),
-    })),
-  };
-}
-
-/** GraphQL gives bots their names without `[bot]`. */
-function accountOf(actor: z.infer<typeof Actor> | null): Account {
-  if (actor === null) return { login: 'ghost', id: 10_137, type: 'User' };
-  const { __typename: type, login, databaseId } = actor;
-  return { login: type === 'Bot' ? `${login}[bot]` : login, id: databaseId ?? 0, type };
+  return threads;
 }
 
 /** Adds a reply to the thread that begins with this comment. */
@@ -117,5 +83,5 @@ const RESOLVE =
 export async function resolveThread({ github }: OnGitHub, id: string): Promise<void> {
   const schema = z.object({ resolveReviewThread: z.object({}) });
   const planned = { resolveReviewThread: {} };
-  dataOf(await github.query({ query: RESOLVE, variables: { id }, schema, planned }));
+  await github.query({ query: RESOLVE, variables: { id }, schema, planned });
 }

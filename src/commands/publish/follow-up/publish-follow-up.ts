@@ -18,7 +18,7 @@ import {
   resolveThread,
 } from '../../../adapters/github/follow-up/review-threads.ts';
 import { findPulls, updatePullRequest } from '../../../adapters/github/pull-requests.ts';
-import { dataOf, OnGitHub } from '../../../adapters/github/request.ts';
+import { OnGitHub } from '../../../adapters/github/request.ts';
 import type { FollowUp } from '../../../domain/github/follow-up.ts';
 import { originOfCommit } from '../../../domain/github/publishing/commit-message.ts';
 import { requestOf } from '../../../domain/github/publishing/identity.ts';
@@ -137,7 +137,7 @@ async function treesOf(
 async function answerThreads(job: PublishJob, followUp: FollowUp, sha: string): Promise<void> {
   const { upstream, result, settings, publication, sayMade, marker } = job;
   if (followUp.threads.length === 0) return;
-  const threads = dataOf(await readThreads(upstream, followUp.pullRequest));
+  const threads = await readThreads(upstream, followUp.pullRequest);
   const changed = new Set(result.changedFiles.flatMap(({ path, from }) => [path, ...(from ? [from] : [])]));
   const mark = `${marker.replace(/ -->$/, '')} run ${result.runId} -->`;
   for (const { id } of followUp.threads) {
