@@ -102,10 +102,22 @@ async function listOurs(
 }
 
 async function updated(where: OnGitHub, old: Comment, { body }: StickyComment): Promise<CommentMade> {
+  const isNew = await renew(where, 'PATCH /issues/comments/{comment_id}', { comment_id: old.id }, old, body);
+  return { url: old.html_url, operation: isNew ? 'updated' : 'none' };
+}
+
+/** Writes the body unless it is there already. */
+export async function renew(
+  where: OnGitHub,
+  route: string,
+  parameters: object,
+  there: Partial<Pick<Comment, 'body'>>,
+  body: string,
+): Promise<boolean> {
   // GitHub returns texts with the line endings of web forms.
-  if (old.body?.replaceAll('\r\n', '\n') === body) return { url: old.html_url, operation: 'none' };
-  await where.write('PATCH /issues/comments/{comment_id}', { comment_id: old.id, body });
-  return { url: old.html_url, operation: 'updated' };
+  if (there.body?.replaceAll('\r\n', '\n') === body) return false;
+  await where.write(route, { ...parameters, body });
+  return true;
 }
 
 /** How far the work has come. */

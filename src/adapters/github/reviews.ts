@@ -1,7 +1,7 @@
 /** One review of a pull request per marker: written once, and from then on kept up to date, its comments too. */
 
 import * as z from 'zod';
-import { ownTexts } from './issues.ts';
+import { ownTexts, renew } from './issues.ts';
 import type { OnGitHub } from './request.ts';
 
 const Author = z.object({ login: z.string(), type: z.string() }).nullish();
@@ -82,17 +82,6 @@ export async function putReview(
   for (const { id } of old) if (!answered.has(id)) await where.remove(COMMENT, { comment_id: id });
   await renew(where, `PUT ${PULL}/reviews/{review_id}`, { ...parameters, review_id: there.id }, there, body);
   return { url: there.html_url, operation: 'updated' };
-}
-
-/** GitHub returns texts with the line endings of web forms. */
-async function renew(
-  where: OnGitHub,
-  route: string,
-  parameters: object,
-  there: { body?: string | null | undefined },
-  body: string,
-): Promise<void> {
-  if (there.body?.replaceAll('\r\n', '\n') !== body) await where.write(route, { ...parameters, body });
 }
 
 const PULL = '/pulls/{pull_number}';

@@ -1,6 +1,7 @@
 /** The pull requests and comments of patchsmith in a repository, and what the runs behind them have cost. */
 
 import * as z from 'zod';
+import type { PullOutcome } from '../../domain/github/outcomes.ts';
 import { originOfCommit } from '../../domain/github/publishing/commit-message.ts';
 import {
   costOfCommit,
@@ -28,53 +29,31 @@ const Commit = z.object({
   parents: z.array(z.unknown()),
 });
 
-/** The cost of a run, and what it was for. */
-export interface CostOfWork extends RunCost {
-  /** Id of the plan, or of the pull request that was continued. */
-  readonly marker: string;
-  /** The issue or pull request that says so. */
-  readonly number: number;
-}
-
-/** A pull request of patchsmith. */
-export interface PullOutcome {
-  readonly number: number;
-  readonly title: string;
-  readonly url: string;
-  readonly state: 'open' | 'merged' | 'closed';
-  readonly createdAt: number;
-  /** Its branch has commits by others, merges aside. */
-  readonly isEdited: boolean;
-  readonly marker: string;
-}
-
 /** Of all that was updated since, in Unix milliseconds. Only texts of the token's account, or of a bot, are believed. */
-export async function readCosts(
-  where: OnGitHub,
-  sinceMs: number,
-): Promise<{ pulls: PullOutcome[]; costs: CostOfWork[] }> {
+export async function readCosts(where: OnGitHub, sinceMs: number) {
   const since = new Date(sinceMs).toISOString().replace(/\.\d+/, '');
   const me = await ownAccount(where.github);
   const isOurs = (user: z.infer<typeof Writer>) =>
     user != null && (user.login === me?.login || (user.type === 'Bot' && !me?.login.endsWith('[bot]')));
-  const pulls: PullOutcome[] = [];
-  const costs: CostOfWork[] = [];
+  const pulls: (PullOutcome & { createdAt: number; marker: string })[] = [];
+  // `marker` is the id of the plan, or of the pull request that was continued; `number` that of what says so.
+  const costs: (RunCost & { marker: string; number: number })[] = [];
   const threads = await where.list('/issues', Thread, { state: 'all', since });
   for (const { number, title, body, user, state, html_url: url, created_at, pull_request } of threads) {
     // The last one, where ours is: people may have written below it.
     const marker = [...(body ?? '').matchAll(/<!-- patchsmith:([0-9a-f]{8}) -->/g)].at(-1)?.[1];
     if (pull_request === undefined || marker === undefined || !isOurs(user)) continue;
     const commits = await where.list('/pulls/{pull_number}/commits', Commit, { pull_number: number });
-    let isEdited = false;
+    let edited = false;
     for (const { commit, parents } of commits) {
       const origin = originOfCommit(commit.message);
       if (origin?.tree === commit.tree.sha)
         costs.push({ runId: origin.runId, usd: costOfCommit(commit.message), marker, number });
-      else isEdited ||= parents.length < 2;
+      else edited ||= parents.length < 2;
     }
     const isMerged = typeof pull_request.merged_at === 'string';
     pulls.push({
-      ...{ number, title, url, isEdited, marker },
+      ...{ number, title, url, edited, marker },
       state: state === 'open' ? 'open' : isMerged ? 'merged' : 'closed',
       createdAt: Date.parse(created_at),
     });

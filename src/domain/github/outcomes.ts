@@ -2,23 +2,25 @@
 
 import * as z from 'zod';
 
+const Pull = z.strictObject({
+  number: z.int(),
+  title: z.string(),
+  url: z.string(),
+  state: z.enum(['open', 'merged', 'closed']),
+  edited: z.boolean().describe('Its branch has commits by others, merges aside'),
+  runs: z.int(),
+  costUsd: z.number().describe('Of its runs, and of those of its plan that have no pull request'),
+});
+/** A pull request of patchsmith, whatever it cost. */
+export type PullOutcome = Omit<z.infer<typeof Pull>, 'runs' | 'costUsd'>;
+
 /** The document. */
 export const OutcomesReport = z.strictObject({
   version: z.literal(1),
   patchsmith: z.string().describe('Version of patchsmith'),
   repository: z.string(),
   since: z.string().describe('What began or was opened before is left out'),
-  pullRequests: z.array(
-    z.strictObject({
-      number: z.int(),
-      title: z.string(),
-      url: z.string(),
-      state: z.enum(['open', 'merged', 'closed']),
-      edited: z.boolean().describe('Its branch has commits by others, merges aside'),
-      runs: z.int(),
-      costUsd: z.number().describe('Of its runs, and of those of its plan that have no pull request'),
-    }),
-  ),
+  pullRequests: z.array(Pull),
   merged: z.int(),
   closed: z.int(),
   open: z.int(),

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { type PullRecord, recordIn } from '../../../domain/github/publishing/record.ts';
-import { type CleanMerge, type CommitsSince, commitsSince, findHead } from '../branch.ts';
+import { type CleanMerge, commitsSince, findHead } from '../branch.ts';
 import { PullRequest } from '../pull-requests.ts';
 import { GitHubObjectId, type OnGitHub } from '../request.ts';
 
@@ -77,11 +77,7 @@ function ownPull(pull: Pull): OwnPull | NotOwn {
 }
 
 /** The commits of its branch. A branch without a commit by patchsmith is not patchsmith's, whatever the text says. */
-export async function commitsOf(
-  where: OnGitHub,
-  { base, head }: Pick<OwnPull, 'base' | 'head'>,
-  cleanMerge: CleanMerge,
-): Promise<CommitsSince | null> {
+export async function commitsOf(where: OnGitHub, { base, head }: OwnPull, cleanMerge: CleanMerge) {
   const commits = await commitsSince(where, { baseSha: base.sha, head, cleanMerge });
   return commits.origins.length === 0 ? null : commits;
 }

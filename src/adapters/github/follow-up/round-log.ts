@@ -32,7 +32,6 @@ const LoggedCommit = z.object({
   sha: GitHubObjectId,
   commit: z.object({
     message: z.string(),
-    tree: WithId,
     committer: z.object({ date: z.iso.datetime({ offset: true }) }),
   }),
 });
@@ -48,7 +47,9 @@ export async function readRounds(
   const { sha } = ref.object;
   const since = new Date(Math.min(Date.parse(createdAt), now - DAY_MS)).toISOString();
   const commits = await where.list('/commits', LoggedCommit, { sha, since });
-  const tree = commits[0]?.commit.tree.sha ?? (await treeOf(where, sha));
+  const { tree } = await where.get('/git/commits/{commit_sha}', z.object({ tree: WithId }), {
+    commit_sha: sha,
+  });
   const rounds: RecordedRound[] = [];
   let damaged: string | null = null;
   for (const { sha: id, commit } of commits.reverse()) {
@@ -56,12 +57,7 @@ export async function readRounds(
     if (round === null) damaged = id;
     else rounds.push({ ...round, at: Date.parse(commit.committer.date) });
   }
-  return { tip: { sha, tree }, rounds, damaged };
-}
-
-async function treeOf(where: OnGitHub, sha: string): Promise<string> {
-  const schema = z.object({ tree: WithId });
-  return (await where.get('/git/commits/{commit_sha}', schema, { commit_sha: sha })).tree.sha;
+  return { tip: { sha, tree: tree.sha }, rounds, damaged };
 }
 
 /** Null if it was added, else how GitHub refused it: others may have added one in the meantime. Throws `GitHubRefused`. */

@@ -39,14 +39,14 @@ export async function showOutcomes(
     patchsmith: version,
     repository,
     since: new Date(from).toISOString(),
-    pullRequests: pulls.map(({ createdAt: _, isEdited: edited, marker, ...pull }) => {
+    pullRequests: pulls.map(({ createdAt: _, marker, ...pull }) => {
       const own = costs.filter((one) => one.marker === marker);
-      return { ...pull, edited, runs: own.length, costUsd: sumOfCosts(own) };
+      return { ...pull, runs: own.length, costUsd: sumOfCosts(own) };
     }),
     merged: merged.length,
     closed: inState('closed').length,
     open: inState('open').length,
-    editedBeforeMerge: merged.filter(({ isEdited }) => isEdited).length,
+    editedBeforeMerge: merged.filter(({ edited }) => edited).length,
     runs: costs.length,
     costUsd,
     costPerMergedUsd: merged.length === 0 ? null : costUsd / merged.length,
