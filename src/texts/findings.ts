@@ -16,7 +16,7 @@ import {
 import { plainLine } from '../domain/github/publishing/plain-text.ts';
 import { prose } from '../domain/github/publishing/prose.ts';
 import type { RunResult } from '../domain/run/result.ts';
-import { costText } from './run-parts.ts';
+import { costText, paragraphs } from './run-parts.ts';
 
 /** A comment at lines of the diff. `marker` stands at its end, to find it again. What `isProtected` cannot be changed with a click. */
 export function findingComment(finding: ReportedFinding, marker: string, isProtected: boolean): string {
@@ -26,9 +26,7 @@ export function findingComment(finding: ReportedFinding, marker: string, isProte
     suggestion === null || isShown
       ? insteadOf(suggestion)
       : (suggestionBlock(suggestion) ?? UNSEEN_SUGGESTION);
-  return [`**${NAMES[severity]}**`, textOf(finding), block, marker]
-    .filter((part) => part !== '')
-    .join('\n\n');
+  return paragraphs([`**${NAMES[severity]}**`, textOf(finding), block, marker]);
 }
 
 /** What bots that read the source of comments take for a command to them, such as `/approve`. */
@@ -75,7 +73,7 @@ function sectionOf(finding: ReportedFinding): string {
   const lines = reportedLines(finding);
   const at = lines === null ? '' : `:${lines.start}${lines.end > lines.start ? `–${lines.end}` : ''}`;
   const head = `**${NAMES[severity]}** ${pathCode(`${path}${at}`)}`;
-  return [head, textOf(finding), insteadOf(suggestion)].filter((part) => part !== '').join('\n\n');
+  return paragraphs([head, textOf(finding), insteadOf(suggestion)]);
 }
 
 function textOf({ text }: ReportedFinding): string {

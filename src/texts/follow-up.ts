@@ -5,7 +5,7 @@ import { code, escaped } from '../domain/github/publishing/markdown.ts';
 import { changeSubject } from '../domain/github/publishing/plain-text.ts';
 import { verificationOf } from '../domain/github/publishing/policy.ts';
 import type { RunResult } from '../domain/run/result.ts';
-import { ownWords } from './run-parts.ts';
+import { ownWords, paragraphs } from './run-parts.ts';
 
 /** Most follow-ups that the text lists; older lines make room. */
 const MAX_LINES = 20;
@@ -68,5 +68,5 @@ export function threadAnswer({
 }): string {
   const what = isChanged ? `Changed in ${sha}` : `This file is not changed by ${sha}`;
   const account = ownWords(result, 1_500, "In the model's own words, of all that it did:");
-  return [`${what}; ${VERIFIED[verificationOf(result)]}.`, account, mark].filter(Boolean).join('\n\n');
+  return paragraphs([`${what}; ${VERIFIED[verificationOf(result)]}.`, account, mark]);
 }

@@ -1,11 +1,9 @@
 /** The comment on the issue that requested the work: the result, the reason, and what to do. */
 
-import template from '../../prompts/issue-comment.md';
 import { escaped, pathCode, verbatim } from '../domain/github/publishing/markdown.ts';
 import type { OutcomeName } from '../domain/run/exit-code.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
-import { render } from '../domain/text/template.ts';
 import { sentence } from '../domain/text/words.ts';
 import { bullets } from './bounded-list.ts';
 import { wordsFor } from './comment-words.ts';
@@ -15,6 +13,7 @@ import {
   factsLine,
   folded,
   ownWords,
+  paragraphs,
   reviewSection,
   withoutMachinePaths,
 } from './run-parts.ts';
@@ -54,46 +53,40 @@ export function commentText(facts: CommentFacts): string {
   const { result, pullRequest, conflicts, runUrl, marker, outcome } = facts;
   const { name, reason } = outcomeForReaders(facts);
   const words = wordsFor(facts, name);
-  const isOpen = pullRequest !== null && pullRequest.operation !== 'closed';
-  const isLacking = isOpen && name === 'publish_failed';
+  const open = pullRequest === null || pullRequest.operation === 'closed' ? null : pullRequest;
+  const isLacking = open !== null && name === 'publish_failed';
   const bounds = { maxLength: 8_000, maxLines: 50, noun: 'file' };
   const files = bullets(conflicts, ({ path, why }) => `${pathCode(path)}: ${escaped(why, 200)}`, bounds);
   const denied = deniedList(result, 4_000);
-  const review = reviewSection(result, 6_000);
   const attempt = attemptsLine(result);
   // The pull request contains it already, and a blocked run's reason is the model's own account.
-  const account = isOpen || result.outcome === 'blocked' ? '' : ownWords(result, 4_000);
+  const account = open !== null || result.outcome === 'blocked' ? '' : ownWords(result, 4_000);
   // An answer comes before what can be done next; of a failure, people want to know that first.
   const isAnswer = outcome.exitCode === 0;
-  const next = isLacking ? LACKING : isOpen ? nextOf(pullRequest) : words.next;
-  return render(template, {
-    headline: isOpen
-      ? `${OPENED[pullRequest.operation]}${isLacking ? ', but not everything is as requested' : ''}`
-      : words.headline,
-    pull_request: isOpen ? `: #${pullRequest.number}${pullRequest.draft ? ' (draft)' : ''}` : '',
-    reason: [
-      isOpen
-        ? factsLine(result)
-        : reasonText(files === '' ? reason : reason.replace(LISTED_FILES, '$1.'), facts),
-      attempt === '' ? '' : `Attempt ${attempt}`,
-      isLacking ? reasonText(reason, facts) : '',
-      lackingOf(facts),
-      files,
-      review,
-      denied === '' ? '' : `Denied to the run:\n\n${denied}`,
-      isAnswer ? account : '',
-    ]
-      .filter((part) => part !== '')
-      .join('\n\n'),
-    next: facts.isStep
-      ? next.replace('`--publish-unfinished`', '`publish-unfinished: true`').replace('`--', '`')
-      : next,
-    links: runUrl === null ? '' : ` [Log and artifacts](${runUrl}).`,
-    account: (isAnswer ? [] : [account, patchOf(facts)])
-      .map((text) => (text === '' ? '' : `\n\n${text}`))
-      .join(''),
+  const next = isLacking ? LACKING : open === null ? words.next : nextOf(open);
+  const opened =
+    open && `**${OPENED[open.operation]}${isLacking ? ', but not everything is as requested' : ''}**`;
+  return paragraphs([
+    open === null ? `**${words.headline}**` : `${opened}: #${open.number}${open.draft ? ' (draft)' : ''}`,
+    open === null
+      ? reasonText(files === '' ? reason : reason.replace(LISTED_FILES, '$1.'), facts)
+      : factsLine(result),
+    attempt === '' ? '' : `Attempt ${attempt}`,
+    isLacking ? reasonText(reason, facts) : '',
+    lackingOf(facts),
+    files,
+    reviewSection(result, 6_000),
+    denied === '' ? '' : `Denied to the run:\n\n${denied}`,
+    isAnswer ? account : '',
+    `${facts.isStep ? next.replace('`--publish-unfinished`', '`publish-unfinished: true`').replace('`--', '`') : next}${linkTo(runUrl)}`,
+    isAnswer ? '' : account,
+    isAnswer ? '' : patchOf(facts),
     marker,
-  });
+  ]);
+}
+
+function linkTo(runUrl: string | null, link = 'Log and artifacts'): string {
+  return runUrl === null ? '' : ` [${link}](${runUrl}).`;
 }
 
 /** Most characters of a patch in a comment, which has to stay below 65,536. */
@@ -174,7 +167,6 @@ export interface ShortComment {
 }
 
 /** In the form of the comment with an outcome. */
-export function shortComment({ runUrl, link = 'Log and artifacts', ...words }: ShortComment): string {
-  const links = runUrl === null ? '' : ` [${link}](${runUrl}).`;
-  return render(template, { ...words, pull_request: '', links, account: '' });
+export function shortComment({ headline, reason, next, runUrl, link, marker }: ShortComment): string {
+  return paragraphs([`**${headline}**`, reason, `${next}${linkTo(runUrl, link)}`, marker]);
 }

@@ -1,18 +1,19 @@
 /** Title and body of a pull request: measured facts first, and the model's own statements marked as such. */
 
-import template from '../../prompts/pull-request.md';
 import type { AskedIn } from '../domain/github/publishing/identity.ts';
 import { code, pathCode } from '../domain/github/publishing/markdown.ts';
 import { changeTitle, plainLine } from '../domain/github/publishing/plain-text.ts';
 import { type PullRecord, recordLine } from '../domain/github/publishing/record.ts';
 import type { Flag } from '../domain/review/flag.ts';
 import type { RunResult } from '../domain/run/result.ts';
-import { render } from '../domain/text/template.ts';
-import { bullets, filesTable } from './bounded-list.ts';
+import { bullets } from './bounded-list.ts';
 import {
   attemptsLine,
   factsLine,
+  folded,
   modelLine,
+  paragraphs,
+  ROOM,
   sectionsOf,
   warningList,
   withoutMachinePaths,
@@ -20,22 +21,6 @@ import {
 
 /** GitHub's limit for a title. */
 const MAX_TITLE = 256;
-
-/**
- * Maximum characters of the parts that grow with the run. Together with the fixed parts they stay below the 65,536 that
- * GitHub accepts for a body.
- */
-const ROOM = {
-  account: 8_000,
-  verify: 6_000,
-  output: 12_000,
-  flags: 6_000,
-  denied: 4_000,
-  review: 6_000,
-  files: 11_000,
-  merged: 3_000,
-  warnings: 4_000,
-};
 
 /** The contents of a pull request's body. */
 export interface PullRequestFacts {
@@ -81,27 +66,26 @@ function recordOf({ plan, paths }: RunResult): PullRecord {
 
 /** The same facts give the same text. */
 export function pullRequestText(facts: PullRequestFacts): { title: string; body: string } {
-  const { result, flags, marker } = facts;
-  const { account, verification, denied, review, secondLook } = sectionsOf(result, flags, ROOM);
-  const body = render(template, {
-    closes: paragraph(closingLine(facts)),
-    draft: paragraph(draftLine(facts)),
-    facts: factsLine(result),
-    account: paragraph(account),
-    verification: paragraph(verification),
-    denied: paragraph(denied),
-    review: paragraph(review),
-    second_look: paragraph(secondLook),
-    files: filesTable(result, ROOM.files),
-    origin: originOf(facts),
-    checks: paragraph(facts.isByWorkflow ? NO_CHECKS : ''),
-    record: paragraph(recordLine(recordOf(result))),
+  const { result, flags, marker, isByWorkflow, bodyHeader, bodyFooter } = facts;
+  const { account, verification, denied, review, secondLook, files } = sectionsOf(result, flags);
+  const body = paragraphs([
+    bodyHeader ?? '',
+    closingLine(facts),
+    draftLine(facts),
+    factsLine(result),
+    account,
+    verification,
+    review,
+    denied,
+    secondLook,
+    files,
+    folded('How it was made', originOf(facts)),
+    isByWorkflow ? NO_CHECKS : '',
+    recordLine(recordOf(result)),
+    bodyFooter ?? '',
     marker,
-  });
-  const { bodyHeader, bodyFooter } = facts;
-  const header = bodyHeader === null ? '' : `${bodyHeader}\n\n`;
-  const footer = bodyFooter === null ? '' : `${bodyFooter}\n\n`;
-  return { title: titleOf(facts), body: `${header}${body.slice(0, -marker.length)}${footer}${marker}` };
+  ]);
+  return { title: titleOf(facts), body };
 }
 
 const NO_CHECKS =
@@ -190,8 +174,4 @@ function baseLine({ result, base, merged }: PullRequestFacts): string {
 
 function short(sha: string): string {
   return sha.slice(0, 12);
-}
-
-function paragraph(text: string): string {
-  return text === '' ? '' : `${text}\n\n`;
 }

@@ -21,29 +21,45 @@ import type { CommandReport } from '../domain/run/events.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import { judgeReports } from '../domain/run/verify-baseline.ts';
 import { formatNumber, listed, pluralize } from '../domain/text/words.ts';
-import { bullets, table } from './bounded-list.ts';
+import { bullets, filesTable, table } from './bounded-list.ts';
 
-/** Most characters of the parts of a page that grow with the run. */
-interface PageRoom {
-  readonly account: number;
-  readonly verify: number;
-  readonly output: number;
-  readonly flags: number;
-  readonly denied: number;
-  readonly review: number;
+/**
+ * Most characters of the parts that grow with the run. Together with the fixed parts they stay below the 65,536 that GitHub
+ * accepts for a body.
+ */
+export const ROOM = {
+  account: 8_000,
+  verify: 6_000,
+  output: 12_000,
+  flags: 6_000,
+  denied: 4_000,
+  review: 6_000,
+  files: 11_000,
+  merged: 3_000,
+  warnings: 4_000,
+};
+
+/**
+ * What each page about a run has, in Markdown with a title where it has one; a part without content is empty. `scale` is how
+ * often the room of a body there is.
+ */
+export function sectionsOf(result: RunResult, flags: readonly Flag[], scale = 1) {
+  return {
+    account: ownWords(result, scale * ROOM.account),
+    verification: paragraphs([
+      verifyTable(result, scale * ROOM.verify),
+      failedOutput(result, scale * ROOM.output),
+    ]),
+    review: titled('Review', reviewSection(result, scale * ROOM.review)),
+    denied: titled('Denied to the run', deniedList(result, scale * ROOM.denied)),
+    secondLook: titled('Worth a second look', flagList(flags, scale * ROOM.flags)),
+    files: folded('Changed files, and what made them', filesTable(result, scale * ROOM.files)),
+  };
 }
 
-/** What each page about a run has, in Markdown with a title where it has one; a part without content is empty. */
-export function sectionsOf(result: RunResult, flags: readonly Flag[], room: PageRoom) {
-  return {
-    account: ownWords(result, room.account),
-    verification: [verifyTable(result, room.verify), failedOutput(result, room.output)]
-      .filter((part) => part !== '')
-      .join('\n\n'),
-    review: titled('Review', reviewSection(result, room.review)),
-    denied: titled('Denied to the run', deniedList(result, room.denied)),
-    secondLook: titled('Worth a second look', flagList(flags, room.flags)),
-  };
+/** Markdown one below the other, without what is empty. */
+export function paragraphs(parts: readonly string[]): string {
+  return parts.filter((part) => part !== '').join('\n\n');
 }
 
 /** Empty if there is nothing below the title. */

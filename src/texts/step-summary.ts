@@ -4,8 +4,17 @@ import { code, escaped, pathCode } from '../domain/github/publishing/markdown.ts
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import type { FoundSecret } from '../domain/secrets/secret-scan.ts';
-import { bullets, filesTable } from './bounded-list.ts';
-import { attemptsLine, factsLine, folded, modelLine, sectionsOf, titled, warningList } from './run-parts.ts';
+import { bullets } from './bounded-list.ts';
+import {
+  attemptsLine,
+  factsLine,
+  modelLine,
+  paragraphs,
+  ROOM,
+  sectionsOf,
+  titled,
+  warningList,
+} from './run-parts.ts';
 
 /** The facts that a step knows in addition to the result of its run. */
 export interface StepFacts {
@@ -17,38 +26,32 @@ export interface StepFacts {
 }
 
 /**
- * Maximum characters of the parts that grow with the run: at three bytes per character they stay below 1 MiB, which is all
- * that GitHub accepts from one step, so that other steps and other runs of a matrix do not matter.
+ * How often the room of a body: at three bytes per character the parts stay below 1 MiB, which is all that GitHub accepts from
+ * one step, so that other steps and other runs of a matrix do not matter.
  */
-const ROOM = {
-  account: 20_000,
-  verify: 20_000,
-  output: 120_000,
-  flags: 20_000,
-  denied: 20_000,
-  review: 20_000,
-  files: 60_000,
-  warnings: 20_000,
-};
+const SCALE = 5;
 
 /** Returns Markdown. `result` contains no secrets; null if there was no run. */
 export function stepSummary(result: RunResult | null, { outcome, pullRequest, warnings }: StepFacts): string {
-  const parts = [
-    `### patchsmith: ${outcome.name} (exit ${outcome.exitCode})${outcome.errorCode === null ? '' : ` [${outcome.errorCode}]`}`,
+  const { name, exitCode, errorCode, reason } = outcome;
+  const hasRun = result !== null && result.plan !== null;
+  const text = paragraphs([
+    `### patchsmith: ${name} (exit ${exitCode})${errorCode === null ? '' : ` [${errorCode}]`}`,
     // The reason of a successful outcome says only that there is a pull request.
-    ...(pullRequest !== null && outcome.exitCode === 0 ? [] : [escaped(outcome.reason, 4_000)]),
-    ...(pullRequest === null ? [] : [pullRequestLine(pullRequest)]),
-    ...(result === null || result.plan === null ? [] : runParts(result)),
-    titled('Warnings', warningList([...(result?.warnings ?? []), ...warnings], ROOM.warnings)),
-    ...(result === null || result.plan === null ? [] : [closingLine(result)]),
-  ];
-  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
+    pullRequest !== null && exitCode === 0 ? '' : escaped(reason, 4_000),
+    pullRequest === null ? '' : pullRequestLine(pullRequest),
+    ...(hasRun ? runParts(result) : []),
+    titled('Warnings', warningList([...(result?.warnings ?? []), ...warnings], SCALE * ROOM.warnings)),
+    hasRun ? closingLine(result) : '',
+  ]);
+  return `${text}\n`;
 }
 
 function runParts(result: RunResult): string[] {
   const { changedFiles, flags } = result;
   const attempts = attemptsLine(result);
-  const { account, verification, denied, review, secondLook } = sectionsOf(result, flags, ROOM);
+  const sections = sectionsOf(result, flags, SCALE);
+  const { account, verification, denied, review, secondLook, files } = sections;
   return [
     factsLine(result),
     attempts === '' ? '' : `Attempt ${attempts}`,
@@ -57,9 +60,7 @@ function runParts(result: RunResult): string[] {
     review,
     denied,
     secondLook,
-    changedFiles.length === 0
-      ? ''
-      : folded('Changed files, and what made them', filesTable(result, ROOM.files)),
+    changedFiles.length === 0 ? '' : files,
     account,
   ];
 }
