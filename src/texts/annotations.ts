@@ -30,33 +30,16 @@ const MAX_OF_LEVEL = 10;
  * failed, its reason is a separate annotation.
  */
 export function annotationsOf(result: RunResult | null, outcome: RunOutcome): Annotation[] {
-  const ended: Annotation[] =
-    outcome.exitCode === 0
-      ? []
-      : [{ ...NOWHERE, level: 'error', title: titleOf(outcome), message: outcome.reason }];
+  const ended: Annotation = { ...NOWHERE, level: 'error', title: titleOf(outcome), message: outcome.reason };
   const all = [
-    ...ended,
-    ...(result === null
-      ? []
-      : [
-          ...secretsOf(result),
-          ...failuresOf(result),
-          ...putBackOf(result),
-          ...findingsOf(result),
-          ...flagsOf(result),
-        ]),
+    ...(outcome.exitCode === 0 ? [] : [ended]),
+    ...(result === null ? [] : annotationsInRun(result)),
   ];
   return (['error', 'warning', 'notice'] as const).flatMap((level) => {
     const these = all.filter((one) => one.level === level);
     if (these.length <= MAX_OF_LEVEL) return these;
-    const left = these.length - (MAX_OF_LEVEL - 1);
-    const more = {
-      ...NOWHERE,
-      level,
-      title: 'And more',
-      message: `${left} more; see the summary of the step.`,
-    };
-    return [...these.slice(0, MAX_OF_LEVEL - 1), more];
+    const message = `${these.length - (MAX_OF_LEVEL - 1)} more; see the summary of the step.`;
+    return [...these.slice(0, MAX_OF_LEVEL - 1), { ...NOWHERE, level, title: 'And more', message }];
   });
 }
 
@@ -91,60 +74,52 @@ function property(text: string): string {
 
 const NOWHERE = { file: null, line: null } as const;
 
-/** Only the locations, never the secrets. */
-function secretsOf({ secrets }: RunResult): Annotation[] {
-  return secrets.map(({ path, line, what }) => ({
-    level: 'error',
-    title: 'Looks like a secret',
-    message: `The patch would add what looks like a secret here (${what}); it is withheld unless that is accepted.`,
-    file: path,
-    line: line > 0 ? line : null,
-  }));
-}
-
-function putBackOf({ putBack }: RunResult): Annotation[] {
-  return putBack.map(({ path }) => ({
-    level: 'warning',
-    title: 'Not allowed to change',
-    message: `${path} was changed by commands and reverted, because it must not change.`,
-    file: path,
-    line: null,
-  }));
-}
-
-/** A file that the patch does not change is named in the message alone. */
-function findingsOf({ review, changedFiles }: RunResult): Annotation[] {
-  const paths = new Set(changedFiles.flatMap(({ kind, path }) => (kind === 'delete' ? [] : [path])));
-  return (review?.findings ?? []).map(({ severity, path, line, problem }) => ({
-    level: severity === 'blocking' ? 'warning' : 'notice',
-    title: severity === 'blocking' ? 'Review: blocking' : 'Review',
-    ...(paths.has(path)
-      ? { file: path, line, message: problem }
-      : { ...NOWHERE, message: `${placeOf({ path, line })}: ${problem}` }),
-  }));
-}
-
-function flagsOf({ flags }: RunResult): Annotation[] {
-  return flags.map(({ path, flag, detail }) => ({
-    level: 'warning',
-    title: 'Worth a second look',
-    message: `${path} ${FLAGS[flag]}${detail === '' ? '' : ` (${detail})`}`,
-    file: path,
-    line: null,
-  }));
-}
-
-/** One for the command if its output names no changed file, otherwise one for each place it names. */
-function failuresOf({ verify, verifyBaseline, changedFiles }: RunResult): Annotation[] {
-  const { failed, preexisting } = judgeReports(verify, verifyBaseline);
+function annotationsInRun(result: RunResult): Annotation[] {
+  const { secrets, putBack, review, flags, changedFiles } = result;
   // A deleted file has no lines to annotate.
   const paths = new Set(changedFiles.flatMap(({ kind, path }) => (kind === 'delete' ? [] : [path])));
   return [
+    // Only the locations, never the secrets.
+    ...secrets.map(({ path, line, what }) => ({
+      level: 'error' as const,
+      title: 'Looks like a secret',
+      message: `The patch would add what looks like a secret here (${what}); it is withheld unless that is accepted.`,
+      file: path,
+      line: line > 0 ? line : null,
+    })),
+    ...failuresOf(result, paths),
+    ...putBack.map(({ path }) => ({
+      level: 'warning' as const,
+      title: 'Not allowed to change',
+      message: `${path} was changed by commands and reverted, because it must not change.`,
+      file: path,
+      line: null,
+    })),
+    // A file that the patch does not change is named in the message alone.
+    ...(review?.findings ?? []).map(({ severity, path, line, problem }) => ({
+      level: severity === 'blocking' ? ('warning' as const) : ('notice' as const),
+      title: severity === 'blocking' ? 'Review: blocking' : 'Review',
+      ...(paths.has(path)
+        ? { file: path, line, message: problem }
+        : { ...NOWHERE, message: `${placeOf({ path, line })}: ${problem}` }),
+    })),
+    ...flags.map(({ path, flag, detail }) => ({
+      level: 'warning' as const,
+      title: 'Worth a second look',
+      message: `${path} ${FLAGS[flag]}${detail === '' ? '' : ` (${detail})`}`,
+      file: path,
+      line: null,
+    })),
+  ];
+}
+
+/** One for the command if its output names no changed file, otherwise one for each place it names. */
+function failuresOf({ verify, verifyBaseline }: RunResult, paths: ReadonlySet<string>): Annotation[] {
+  const { failed, preexisting } = judgeReports(verify, verifyBaseline);
+  return [
     ...failed.flatMap((report) => {
       const places = placesIn(report.output, paths);
-      return places.length === 0
-        ? [failure(report)]
-        : places.map((place) => ({ ...failure(report), ...place }));
+      return (places.length === 0 ? [{}] : places).map((place) => ({ ...failure(report), ...place }));
     }),
     ...preexisting.map((report) => ({
       ...failure(report),
