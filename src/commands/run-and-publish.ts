@@ -77,7 +77,7 @@ export async function runAndPublish(asked: RunAndPublish): Promise<RunAndPublish
   const made = madeBy(directory, result);
   // Without a plan nothing was asked for.
   if (ran.status === 'refused' || made === null) return ran;
-  const isDue = publishable(made.result, ready.settings.publishUnfinished).status === 'publish';
+  const isDue = 'unfinished' in publishable(made.result, ready.settings.publishUnfinished);
   if (context.interrupt.aborted) {
     const outcome = unpublished(
       context.interrupt.reason as Interruption,

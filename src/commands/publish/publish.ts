@@ -87,11 +87,9 @@ function withPatchNamed({ run: { patch, directory } }: PublishJob, end: RunOutco
 
 /** The publication ends as such a run has ended, so that both jobs of a workflow agree. */
 function endBeforePlan(result: RunResult): RunOutcome {
-  const verdict = publishable(result, false);
+  const end = publishable(result, false);
   const reason = `The run ended before it had a plan: ${result.reason}`;
-  return verdict.status === 'publish'
-    ? usageError('ERR_NOTHING_TO_PUBLISH', reason)
-    : { ...verdict.outcome, reason };
+  return 'name' in end ? { ...end, reason } : usageError('ERR_NOTHING_TO_PUBLISH', reason);
 }
 
 /** A failed comment turns success into failure but does not hide that there is a pull request. */
@@ -135,9 +133,8 @@ async function publish(job: PublishJob): Promise<RunOutcome> {
     return noChange('All files that the run has changed are left out (--exclude).');
   const verdict = publishable(run.result, settings.publishUnfinished);
   // A follow-up without changes leaves the work that it went on with as it is.
-  if (verdict.status === 'nothing')
-    return followUp === null ? settleStale(job, verdict.outcome) : verdict.outcome;
-  if (verdict.status === 'refused') return verdict.outcome;
+  if ('name' in verdict)
+    return verdict.name === 'no_change' && followUp === null ? settleStale(job, verdict) : verdict;
   // A merge is no commit yet, and is made again.
   if (run.result.baseDirty === true && !merges) return usageError('ERR_BASE_DIRTY', UNCOMMITTED);
   if (patch === null) return usageError('ERR_NOTHING_TO_PUBLISH', 'The run has no patch.');

@@ -2,7 +2,6 @@
 
 import type { ChangedFile } from '../../changes/change.ts';
 import { succeeded } from '../../conversation/tool.ts';
-import type { CodeFor } from '../../errors/registry.ts';
 import { FLAGS, type FlagName } from '../../review/flag.ts';
 import { type Protection, protectionOf } from '../../review/steering-paths.ts';
 import { EXIT_CODE, type OutcomeName, SIGNAL_EXIT_CODE } from '../../run/exit-code.ts';
@@ -11,71 +10,44 @@ import type { RunResult } from '../../run/result.ts';
 import { judgeReports } from '../../run/verify-baseline.ts';
 import { formatNumber, pluralize } from '../../text/words.ts';
 
-/** `unfinished`: only because the operator asked for it; the pull request stays a draft. */
-export type Publishable =
-  | { status: 'publish'; unfinished: boolean }
-  | { status: 'nothing'; outcome: RunOutcome }
-  | { status: 'refused'; outcome: RunOutcome };
-
-/** Decides by how the run ended; `publishUnfinished` is the operator's choice. */
-export function publishable(result: RunResult, publishUnfinished: boolean): Publishable {
-  const refused = (code: CodeFor<'usage_error'>, reason: string) => ({
-    status: 'refused' as const,
-    outcome: usageError(code, reason),
-  });
-  if (result.status === 'running' || result.outcome === null)
-    return refused(
+/**
+ * How the run is published, decided by how it ended: `unfinished` only because the operator asked for that. An outcome is that
+ * of a publication that makes nothing, and `no_change` no failure.
+ */
+export function publishable(
+  { status, outcome: name, exitCode, reason, errorCode, patch, changedFiles, followUp }: RunResult,
+  publishUnfinished: boolean,
+): { unfinished: boolean } | RunOutcome {
+  if (status === 'running' || name === null)
+    return usageError(
       'ERR_RUN_NOT_ENDED',
       'The run has not ended: a process is still running it. Publish it when it has ended.',
     );
-  switch (result.outcome) {
-    case 'no_change':
-      return { status: 'nothing', outcome: noChange(result.reason) };
-    case 'policy_violation':
-      return endWith(result.outcome, result, result.reason);
-    case 'done':
-    case 'verify_failed':
-      if (result.patch === null)
-        return refused('ERR_NOTHING_TO_PUBLISH', `The run ended as ${result.outcome} and has no patch.`);
-      return result.changedFiles.length === 0 && (result.followUp?.merge ?? null) === null
-        ? withoutChange(result.outcome, result)
-        : { status: 'publish', unfinished: false };
-    case 'internal_error':
-    case 'usage_error':
-    case 'provider_error':
-    case 'blocked':
-    case 'limit_reached':
-    case 'sandbox_unavailable':
-    case 'publish_failed':
-    case 'deadline':
-    case 'interrupted':
-      if (result.patch === null || result.changedFiles.length === 0)
-        return endedAs(result.outcome, result, `and has no patch: ${result.reason}`);
-      return publishUnfinished
-        ? { status: 'publish', unfinished: true }
-        : endedAs(
-            result.outcome,
-            result,
-            `so its patch is unfinished work: ${result.reason} Publish it as a draft with --publish-unfinished.`,
-          );
+  // The publication ends as the run ended.
+  const endedAs = (why: string) => ({
+    name,
+    exitCode: knownExitCode(name, exitCode),
+    reason: why,
+    errorCode,
+  });
+  if (name === 'policy_violation') return endedAs(reason);
+  if (name === 'no_change') return noChange(reason);
+  if (name !== 'done' && name !== 'verify_failed') {
+    if (patch === null || changedFiles.length === 0)
+      return endedAs(`The run ended as ${name}, and has no patch: ${reason}`);
+    return publishUnfinished
+      ? { unfinished: true }
+      : endedAs(
+          `The run ended as ${name}, so its patch is unfinished work: ${reason} Publish it as a draft with --publish-unfinished.`,
+        );
   }
-}
-
-/** An answer without a change is no failure; a red verification without one is, and there is nothing to show of it. */
-function withoutChange(name: 'done' | 'verify_failed', result: RunResult): Publishable {
-  if (name === 'done') return { status: 'nothing', outcome: noChange(result.reason) };
-  return endWith(name, result, `The run ended as ${name} without changing a file: ${result.reason}`);
-}
-
-type BadEnd = Exclude<OutcomeName, 'done' | 'no_change' | 'verify_failed' | 'policy_violation'>;
-
-/** The publication ends as the run ended. */
-function endedAs(name: BadEnd, result: RunResult, rest: string): Publishable {
-  return endWith(name, result, `The run ended as ${name}, ${rest}`);
-}
-
-function endWith(name: OutcomeName, { exitCode, errorCode }: RunResult, reason: string): Publishable {
-  return { status: 'refused', outcome: { name, exitCode: knownExitCode(name, exitCode), reason, errorCode } };
+  if (patch === null)
+    return usageError('ERR_NOTHING_TO_PUBLISH', `The run ended as ${name} and has no patch.`);
+  if (changedFiles.length > 0 || (followUp?.merge ?? null) !== null) return { unfinished: false };
+  // An answer without a change is no failure; a red verification without one is, and there is nothing to show of it.
+  return name === 'done'
+    ? noChange(reason)
+    : endedAs(`The run ended as ${name} without changing a file: ${reason}`);
 }
 
 /** The run's own code is not trusted, except to tell which signal it was: anyone may have written its directory. */

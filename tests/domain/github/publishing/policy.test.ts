@@ -14,27 +14,26 @@ import { finishedRun, report } from '../../../support/runs/finished-run.ts';
 
 describe('which runs may be published', () => {
   test.each<OutcomeName>(['done', 'verify_failed'])('%s is', (outcome) => {
-    expect(publishable(finishedRun({ outcome }), false)).toEqual({ status: 'publish', unfinished: false });
+    expect(publishable(finishedRun({ outcome }), false)).toEqual({ unfinished: false });
   });
 
   test('a run without changes has nothing to publish, which is not a failure', () => {
     const run = finishedRun({ outcome: 'no_change', exitCode: 3, reason: 'No file.', changedFiles: [] });
     expect(publishable(run, true)).toEqual({
-      status: 'nothing',
-      outcome: { name: 'no_change', exitCode: 0, reason: 'No file.', errorCode: null },
+      name: 'no_change',
+      exitCode: 0,
+      reason: 'No file.',
+      errorCode: null,
     });
   });
 
   test.each([
-    ['done', { status: 'nothing', outcome: { name: 'no_change', exitCode: 0, reason: 'So it is.' } }],
+    ['done', { name: 'no_change', exitCode: 0, reason: 'So it is.' }],
     [
       'verify_failed',
       {
-        status: 'refused',
-        outcome: {
-          name: 'verify_failed',
-          reason: 'The run ended as verify_failed without changing a file: So it is.',
-        },
+        name: 'verify_failed',
+        reason: 'The run ended as verify_failed without changing a file: So it is.',
       },
     ],
   ] as const)(
@@ -54,7 +53,7 @@ describe('which runs may be published', () => {
         threads: [],
         merge: head,
       };
-      expect(publishable({ ...run, followUp }, true)).toEqual({ status: 'publish', unfinished: false });
+      expect(publishable({ ...run, followUp }, true)).toEqual({ unfinished: false });
     },
   );
 
@@ -72,15 +71,12 @@ describe('which runs may be published', () => {
     (outcome, exitCode) => {
       const errorCode = 'ERR_LIMIT_ITERATIONS';
       const run = finishedRun({ outcome, exitCode, reason: 'Used all 25 iterations.', errorCode });
-      expect(publishable(run, true)).toEqual({ status: 'publish', unfinished: true });
+      expect(publishable(run, true)).toEqual({ unfinished: true });
       expect(publishable(run, false)).toEqual({
-        status: 'refused',
-        outcome: {
-          name: outcome,
-          exitCode,
-          errorCode,
-          reason: `The run ended as ${outcome}, so its patch is unfinished work: Used all 25 iterations. Publish it as a draft with --publish-unfinished.`,
-        },
+        name: outcome,
+        exitCode,
+        errorCode,
+        reason: `The run ended as ${outcome}, so its patch is unfinished work: Used all 25 iterations. Publish it as a draft with --publish-unfinished.`,
       });
     },
   );
@@ -92,13 +88,10 @@ describe('which runs may be published', () => {
       errorCode: 'ERR_FORBIDDEN_PATH',
     });
     expect(publishable(run, true)).toEqual({
-      status: 'refused',
-      outcome: {
-        name: 'policy_violation',
-        exitCode: 8,
-        reason: 'Not allowed: LICENSE.',
-        errorCode: 'ERR_FORBIDDEN_PATH',
-      },
+      name: 'policy_violation',
+      exitCode: 8,
+      reason: 'Not allowed: LICENSE.',
+      errorCode: 'ERR_FORBIDDEN_PATH',
     });
   });
 
@@ -106,23 +99,20 @@ describe('which runs may be published', () => {
     ['that has not ended', finishedRun({ status: 'running', outcome: null }), 'ERR_RUN_NOT_ENDED'],
     ['that is done and has no patch', finishedRun({ patch: null }), 'ERR_NOTHING_TO_PUBLISH'],
   ])('a run %s is refused', (_, run, errorCode) => {
-    expect(publishable(run, true)).toMatchObject({ status: 'refused', outcome: { exitCode: 2, errorCode } });
+    expect(publishable(run, true)).toMatchObject({ exitCode: 2, errorCode });
   });
 });
 
 test('an unfinished run that has no patch is what it was, with the exit code that belongs to that', () => {
   const blocked = finishedRun({ outcome: 'blocked', exitCode: 0, reason: 'Unclear.', changedFiles: [] });
   expect(publishable(blocked, true)).toEqual({
-    status: 'refused',
-    outcome: {
-      name: 'blocked',
-      exitCode: 5,
-      reason: 'The run ended as blocked, and has no patch: Unclear.',
-      errorCode: null,
-    },
+    name: 'blocked',
+    exitCode: 5,
+    reason: 'The run ended as blocked, and has no patch: Unclear.',
+    errorCode: null,
   });
   const late = finishedRun({ outcome: 'deadline', patch: null });
-  expect(publishable(late, true)).toMatchObject({ status: 'refused', outcome: { exitCode: 124 } });
+  expect(publishable(late, true)).toMatchObject({ exitCode: 124 });
 });
 
 describe('protected files', () => {
