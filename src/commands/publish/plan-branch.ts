@@ -142,67 +142,49 @@ export async function findClosed(
  * done. A pull request that the run built on, other people's, and one into another base are left alone.
  */
 export async function settleStale(job: PublishJob, end: RunOutcome): Promise<RunOutcome> {
-  const { settings, result, marker, branch, publication, sayMade } = job;
+  const { settings, result, marker, branch, upstream, askedIn, runUrl, publication, sayMade } = job;
   if (settings.stale === 'keep') return end;
   const read = await ended(job, () => readBase(job, { branch, began: result.baseBranch }));
   if ('name' in read) return read.errorCode === 'ERR_BASE_BRANCH' ? end : read;
   const { base, place } = read;
   publication.base = { branch: base.branch, sha: base.sha };
   const pull = await findPullRequest(place.upstream, place.wanted);
-  const isStale =
-    pull !== null &&
-    pull.base.ref === base.branch &&
-    pull.body?.includes(marker) === true &&
-    pull.head.sha !== result.baseSha;
-  if (!isStale) return end;
-  const whyOpen = settings.stale === 'close' ? await whyNotClosed(job, base, pull) : null;
-  const isClosed = settings.stale === 'close' && whyOpen === null;
-  await tellStale(job, pull, { base, isClosed, whyOpen });
+  if (pull === null || pull.base.ref !== base.branch || pull.head.sha === result.baseSha) return end;
+  if (pull.body?.includes(marker) !== true) return end;
   const { number, html_url: url, head, draft = false } = pull;
+  const isToClose = settings.stale === 'close';
+  const clone = cloneFor(job, base.repository);
+  const look = { baseSha: base.sha, head: head.sha, cleanMerge: cleanMergeIn(clone, upstream) };
+  const isOthers = isToClose && (await commitsSince(upstream, look)).foreign !== null;
+  const isClosed = isToClose && !isOthers;
+  // On the pull request itself, unless the outcome is reported there anyway.
+  if (settings.comment !== 'never' && !(askedIn?.isHere === true && askedIn.number === number)) {
+    const stays = isOthers ? 'It stays open, since its branch has commits by others. ' : '';
+    const body = shortComment({
+      headline: isClosed ? 'Closed: there is nothing left to change' : 'This may not be needed any more',
+      reason: `A later run of the same plan (${code(result.runId)}) found nothing to change on ${code(base.branch)} at ${code(base.sha.slice(0, 12))}.`,
+      next: isClosed
+        ? 'Reopen it if it is still wanted.'
+        : `${stays}Merge it if it is still wanted, and close it if not.`,
+      ...{ runUrl, marker },
+    });
+    await putComment(upstream, { issue: number, marker, body });
+  }
   const ending = (what: string) => ({
     ...end,
     reason: `${sentence(end.reason)} Pull request #${number} of an earlier run ${what} (${url}).`,
   });
   if (!isClosed) {
     sayMade(`pull request #${number} may not be needed any more: ${url}`);
-    return ending(`is still open${whyOpen === null ? '' : `, since ${whyOpen}`}`);
+    return ending(isOthers ? 'is still open, since its branch has commits by others' : 'is still open');
   }
   await updatePullRequest(place.upstream, pull, { state: 'closed' });
   const made = { number, url, branch, headSha: head.sha, draft, draftReasons: [] };
   publication.pullRequest = { ...made, operation: 'closed' };
   sayMade(`pull request #${number} closed: ${url}`);
   if (!settings.deleteBranch) return ending('was closed');
-  if (!(await cloneFor(job, base.repository).remove(head.sha, `refs/heads/${branch}`)))
+  if (!(await clone.remove(head.sha, `refs/heads/${branch}`)))
     return ending('was closed; its branch has moved since, and stays');
   sayMade(`${branch} deleted`);
   return ending('was closed, and its branch deleted');
-}
-
-/** Null when all of its commits are ours. */
-async function whyNotClosed(job: PublishJob, base: Base, pull: PullRequest): Promise<string | null> {
-  const { upstream } = job;
-  const cleanMerge = cleanMergeIn(cloneFor(job, base.repository), upstream);
-  const branch = { baseSha: base.sha, head: pull.head.sha, cleanMerge };
-  const { foreign } = await commitsSince(upstream, branch);
-  return foreign === null ? null : 'its branch has commits by others';
-}
-
-/** On the pull request itself, unless the outcome is reported there anyway. */
-async function tellStale(
-  { upstream, askedIn, settings, result, runUrl, marker }: PublishJob,
-  { number }: PullRequest,
-  { base, isClosed, whyOpen }: { base: Base; isClosed: boolean; whyOpen: string | null },
-): Promise<void> {
-  const isToldThere = askedIn?.isHere === true && askedIn.number === number;
-  if (settings.comment === 'never' || isToldThere) return;
-  const stays = whyOpen === null ? '' : `It stays open, since ${whyOpen}. `;
-  const body = shortComment({
-    headline: isClosed ? 'Closed: there is nothing left to change' : 'This may not be needed any more',
-    reason: `A later run of the same plan (${code(result.runId)}) found nothing to change on ${code(base.branch)} at ${code(base.sha.slice(0, 12))}.`,
-    next: isClosed
-      ? 'Reopen it if it is still wanted.'
-      : `${stays}Merge it if it is still wanted, and close it if not.`,
-    ...{ runUrl, marker },
-  });
-  await putComment(upstream, { issue: number, marker, body });
 }

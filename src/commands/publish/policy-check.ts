@@ -4,7 +4,7 @@ import type { Clone } from '../../adapters/github/clone.ts';
 import type { Settings } from '../../config/schema.ts';
 import type { ChangedFile } from '../../domain/changes/change.ts';
 import type { PatchedPath } from '../../domain/changes/patch-text.ts';
-import { folderOf, foldersOf, resolvedPath } from '../../domain/changes/path.ts';
+import { folderOf, resolvedPath } from '../../domain/changes/path.ts';
 import { pathMatcher, pathPolicy } from '../../domain/changes/path-policy.ts';
 import { judgeProtected, overCaps, type ProtectedRules } from '../../domain/github/publishing/policy.ts';
 import { policyViolation } from '../../domain/run/outcome.ts';
@@ -65,25 +65,22 @@ export async function checkLinked(
   const ids = links.map(({ id }) => id);
   const contents = await clone.contents(ids, MAX_TARGET_BYTES);
   const targets = new Map(links.map(({ path, id }) => [`/${path}`, decodeName(contents.get(id) ?? NOTHING)]));
-  // Links by where they lead, and by the other links on the way there.
-  const [byPlace, byHop] = [new Map<string, string[]>(), new Map<string, string[]>()];
-  for (const path of targets.keys()) {
+  const ways = [...targets.keys()].map((path) => {
     const [place = '', ...hops] = wayOf(path, targets).reverse();
-    listIn(byPlace, place).push(path);
-    for (const hop of hops) listIn(byHop, hop).push(path);
-  }
+    return { link: path, place, hops };
+  });
   // The names of its files through links, each with the links on its way. It grows while it is walked.
   const touched = files.flatMap(({ path, from }) => (from === null ? [path] : [path, from]));
   const names = new Map(touched.map((path): [string, string[]] => [`/${path}`, []]));
   for (const [name, way] of names) {
-    const above = [name, ...foldersOf(name), '/'].flatMap((at) =>
-      (byPlace.get(at) ?? []).map((link) => ({ link, rest: name.slice(at.length).replace(/^\//, '') })),
-    );
-    const hops = (byHop.get(name) ?? []).map((link) => ({ link, rest: '' }));
-    for (const { link, rest } of [...above, ...hops]) {
-      const other = resolvedPath(link, rest);
-      // Links in circles give endless names, but none of another kind the second time.
-      if (!way.includes(link) && !names.has(other)) names.set(other, [...way, link]);
+    for (const { link, place, hops } of ways) {
+      const isIn = place === '/' || name === place || name.startsWith(`${place}/`);
+      const rests = isIn ? [name.slice(place.length).replace(/^\//, '')] : [];
+      for (const rest of hops.includes(name) ? [...rests, ''] : rests) {
+        const other = resolvedPath(link, rest);
+        // Links in circles give endless names, but none of another kind the second time.
+        if (!way.includes(link) && !names.has(other)) names.set(other, [...way, link]);
+      }
     }
     if (names.size > MAX_NAMES)
       refuse(`Links give its files more than ${MAX_NAMES} names, too many to judge.`);
@@ -93,12 +90,6 @@ export async function checkLinked(
     others.map((name) => ({ path: name.slice(1), kind: 'modify', additions: null, deletions: null })),
     rulesOf({ result, settings }),
   );
-}
-
-function listIn(lists: Map<string, string[]>, key: string): string[] {
-  const list = lists.get(key) ?? [];
-  lists.set(key, list);
-  return list;
 }
 
 /** More are made to hide one of them. */
