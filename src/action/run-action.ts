@@ -159,7 +159,7 @@ class Action {
     const given = flags.prepare ?? flags.publish;
     if (given === undefined) return;
     const run = mode === 'publish' ? (runDir ?? '') : runOf(runDir, this.#context);
-    const { explainWrongInputs } = await import('../commands/publish/issue/wrong-inputs.ts');
+    const { explainWrongInputs } = await import('../commands/publish/issue/issue-of-work.ts');
     const context = this.#contextWith(inputs, null);
     const publication = await explainWrongInputs(context, { flags: given, run, problems });
     if (publication !== null) this.#step.onPublication(publication);

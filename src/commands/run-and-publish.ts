@@ -151,7 +151,7 @@ export async function obstacleToPublishing(
   const { preflightPublishing } = await import('./publish/preflight.ts');
   const { readBudget } = await import('./publish/costs/budget.ts');
   const { refuseForeign } = await import('./publish/plan-branch.ts');
-  const { beginOwnRound } = await import('./publish/follow-up/begin-round.ts');
+  const { beginOwnRound } = await import('./publish/follow-up/rounds.ts');
   const place = await openPlace({ ...context, ...inputs, say: () => {} });
   return obstacleIn(place, async () => {
     await preflightPublishing(place, followUp !== null);

@@ -10,13 +10,10 @@ import { publishFailed } from '../../domain/run/outcome.ts';
 import type { Person } from '../../ports/github.ts';
 import { stop } from './place.ts';
 
-/** The settings that a commit depends on. */
-export type CommitSettings = Pick<Settings, 'sign' | 'author' | 'committer' | 'commitMessage'>;
-
 /** The same before a run, for a message of the kind that its commit will have. */
 export function checkRulesAhead(
   where: OnGitHub,
-  settings: CommitSettings,
+  settings: Settings,
   ahead: Pick<CommitAhead, 'branch' | 'isNew' | 'isMerge'>,
 ): Promise<void> {
   const facts = { runId: 'x', tree: '0'.repeat(40), base: null, request: null };
@@ -27,7 +24,7 @@ export function checkRulesAhead(
 /** Exit 11 with all that they refuse; none if GitHub does not tell its rules. */
 export async function checkRules(
   where: OnGitHub,
-  settings: CommitSettings,
+  settings: Settings,
   ahead: Pick<CommitAhead, 'branch' | 'isNew' | 'isMerge' | 'message'>,
 ): Promise<void> {
   const rules = await answerOf(where.list('/rules/branches/{branch}', BranchRule, { branch: ahead.branch }));

@@ -95,14 +95,9 @@ export function stop(outcome: RunOutcome): never {
   throw new WorkStopped(outcome);
 }
 
-/** What says why work in it ended. */
-interface PlaceToEndIn extends Pick<PublishPlace, 'signal' | 'workflows'> {
-  readonly settings: Pick<Settings, 'deadlineMs'>;
-}
-
 /** The outcome of what ends the work before its end; null when nothing does. */
 export async function obstacleIn(
-  place: PlaceToEndIn,
+  place: PublishPlace,
   work: () => Promise<unknown>,
 ): Promise<RunOutcome | null> {
   return ended(place, async () => {
@@ -113,7 +108,7 @@ export async function obstacleIn(
 
 /** The work's own end, or the outcome with which it was stopped. The only place where a refusal ends the work. */
 export async function ended<End>(
-  { settings, signal, workflows }: PlaceToEndIn,
+  { settings, signal, workflows }: PublishPlace,
   work: () => Promise<End>,
 ): Promise<End | RunOutcome> {
   try {
@@ -126,7 +121,7 @@ export async function ended<End>(
   }
 }
 
-function cutOff(signal: AbortSignal, { deadlineMs }: PlaceToEndIn['settings']): RunOutcome {
+function cutOff(signal: AbortSignal, { deadlineMs }: Settings): RunOutcome {
   const { cause, ...reason } = signal.reason as Interruption;
   if (cause === 'signal' && 'signal' in reason)
     return interrupted(reason.signal, `Stopped by ${reason.signal}. Publish again to continue.`);

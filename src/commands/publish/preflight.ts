@@ -5,23 +5,17 @@
 
 import { findHead } from '../../adapters/github/branch.ts';
 import { GitHubRefused, type OnGitHub } from '../../adapters/github/request.ts';
-import type { Settings } from '../../config/schema.ts';
 import { publishFailed } from '../../domain/run/outcome.ts';
-import { type CommitSettings, checkRulesAhead } from './branch-rules.ts';
+import { checkRulesAhead } from './branch-rules.ts';
 import { readRepository } from './job.ts';
 import { type PublishPlace, stop } from './place.ts';
 import { explained } from './refusals.ts';
-
-/** What is asked about the repository, with the token that will publish. */
-export interface PreflightPlace extends Pick<PublishPlace, 'repository' | 'upstream' | 'fork'> {
-  readonly settings: CommitSettings & Pick<Settings, 'base' | 'branch' | 'headRepository'>;
-}
 
 /**
  * Ends with exit 11, the missing permissions and the fix if publishing is not permitted. Leaves nothing visible. `continues`: there
  * is a pull request to continue, so that none has to be opened, and rules are asked for with its round.
  */
-export async function preflightPublishing(place: PreflightPlace, continues: boolean): Promise<void> {
+export async function preflightPublishing(place: PublishPlace, continues: boolean): Promise<void> {
   try {
     await askForAll(place, continues);
   } catch (error) {
@@ -31,7 +25,7 @@ export async function preflightPublishing(place: PreflightPlace, continues: bool
 }
 
 async function askForAll(
-  { repository, upstream, fork, settings }: PreflightPlace,
+  { repository, upstream, fork, settings }: PublishPlace,
   continues: boolean,
 ): Promise<void> {
   const head = settings.headRepository ?? repository;

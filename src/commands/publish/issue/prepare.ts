@@ -5,7 +5,6 @@
 
 import { posix } from 'node:path';
 import { readGitHubEvent } from '../../../adapters/github/event-file.ts';
-import { putComment } from '../../../adapters/github/issues.ts';
 import type { OnGitHub } from '../../../adapters/github/request.ts';
 import type { Settings } from '../../../config/schema.ts';
 import type { GitHubEvent } from '../../../domain/github/event.ts';
@@ -13,22 +12,20 @@ import { issuePlanId, planId } from '../../../domain/github/publishing/identity.
 import { conclude } from '../../../domain/github/publishing/publication.ts';
 import { done, type RunOutcome, usageError } from '../../../domain/run/outcome.ts';
 import type { PlanSource } from '../../../domain/run/plan.ts';
-import { warning } from '../../../domain/warnings/warning.ts';
 import type { PullsToContinue } from '../../../engine/continued/locate.ts';
 import { refusedResult } from '../../../engine/finish/result.ts';
 import { sha256Of } from '../../../files/hash.ts';
 import type { CommandOutcome, HostContext } from '../../../host/context.ts';
 import { sayEnd, sayTo } from '../../../host/say.ts';
-import { shortComment } from '../../../texts/issue-comment.ts';
 import type { Given } from '../../command.ts';
 import { readBudget, type SpentBudget } from '../costs/budget.ts';
-import { prepareRounds, type RoundsPrepared, RUN_CAN_START } from '../follow-up/prepare-rounds.ts';
+import { prepareRounds, type RoundsPrepared, RUN_CAN_START } from '../follow-up/rounds.ts';
 import type { IssueOfWork } from '../job.ts';
 import { ended, obstacleIn, openPlace, type PublishPlace, stop } from '../place.ts';
 import { type BranchWork, refuseForeign } from '../plan-branch.ts';
 import { preflightPublishing } from '../preflight.ts';
 import { MAX_SAID, readPublishInputs } from '../start.ts';
-import { type CommentJob, commentOnIssue, labelIssue, readIssueOfWork } from './issue-of-work.ts';
+import { commentOrWarn, labelIssue, readIssueOfWork, sayShortly } from './issue-of-work.ts';
 
 /** Starts `patchsmith prepare` with the given flags and variables. */
 export async function startPrepare(context: HostContext, given: Given): Promise<CommandOutcome> {
@@ -46,7 +43,7 @@ export async function startPrepare(context: HostContext, given: Given): Promise<
 }
 
 async function prepare(context: HostContext, place: PublishPlace): Promise<RunOutcome> {
-  const { settings, upstream, publication, version, runUrl } = place;
+  const { settings, upstream, version, runUrl } = place;
   const { now } = context;
   const read = await ended(place, async () => ({
     issue: await readIssueOfWork(place),
@@ -71,7 +68,7 @@ async function prepare(context: HostContext, place: PublishPlace): Promise<RunOu
     if (!settings.dryRun && pulls?.length !== 0 && !isAnswer)
       await preflightPublishing(place, pulls !== null);
     if (asked.status === 'found') {
-      made.rounds = await prepareRounds(place, { ...asked, pulls: pulls ?? [], now });
+      made.rounds = await prepareRounds(place, { ...asked, now }, { ...asked, pulls: pulls ?? [] });
       if (made.rounds.outcome.exitCode !== 0) stop(made.rounds.outcome);
     } else if (!settings.dryRun && !isAnswer)
       await refuseObstacles(place, { budget, works: worksOf(context, settings, issue), ready: made.ready });
@@ -89,10 +86,15 @@ async function prepare(context: HostContext, place: PublishPlace): Promise<RunOu
   const result = { ...refusedResult(obstacle ?? PERMITTED, version), runId: 'none yet' };
   // An answer without the link stays the same, however often it is asked for.
   const job = { ...place, askedIn, issueMarker, result, runUrl: asked.status === 'stopped' ? null : runUrl };
-  const unheard = await obstacleIn(place, () =>
-    obstacle === null ? acknowledge(job, askedIn.number, rounds?.words ?? []) : commentOnIssue(job, obstacle),
-  );
-  if (unheard !== null) publication.warnings.push(warning('WARN_NO_COMMENT', unheard.reason));
+  if (obstacle !== null) await commentOrWarn(job, obstacle);
+  // The comment that the outcome will replace.
+  else
+    await sayShortly(place, askedIn.number, {
+      headline: 'Working on it',
+      reason: [WILL_SAY, ...(rounds?.words ?? []).map((one) => `(${one})`)].join(' '),
+      next: 'Stop it by cancelling the workflow run.',
+      ...{ marker: issueMarker, runUrl: job.runUrl, link: 'See it work' },
+    });
   await labelIssue(job, obstacle === null ? 'running' : 'failed');
   return end;
 }
@@ -170,16 +172,4 @@ const PAUSE_MS = 5_000;
 
 const PERMITTED = done(RUN_CAN_START);
 
-/** The comment that the outcome will replace. `words` are said of the round, if a pull request is continued. */
-async function acknowledge(job: CommentJob, issue: number, words: readonly string[]): Promise<void> {
-  const { settings, upstream, issueMarker: marker, runUrl, publication, sayMade, signal } = job;
-  if (settings.comment === 'never' || signal.aborted) return;
-  const body = shortComment({
-    headline: 'Working on it',
-    reason: ['This comment will say what came of it.', ...words.map((one) => `(${one})`)].join(' '),
-    next: 'Stop it by cancelling the workflow run.',
-    ...{ marker, runUrl, link: 'See it work' },
-  });
-  publication.comment = await putComment(upstream, { issue, marker, body });
-  sayMade(`comment on #${issue} ${publication.comment.operation}`);
-}
+const WILL_SAY = 'This comment will say what came of it.';

@@ -1,0 +1,188 @@
+/**
+ * The rounds of follow-ups, recorded before a model is asked: a round counts, whatever becomes of the run. A preparation records
+ * those of the runs after it, and a run that also publishes its own.
+ */
+
+import { readGitHubEvent } from '../../../adapters/github/event-file.ts';
+import { type OwnPull, readOwnPull } from '../../../adapters/github/follow-up/continued-pull.ts';
+import { addRound, readRounds } from '../../../adapters/github/follow-up/round-log.ts';
+import type { GitHubEvent } from '../../../domain/github/event.ts';
+import type { FollowUp, Trigger } from '../../../domain/github/follow-up.ts';
+import { issuePlanId, markerOf } from '../../../domain/github/publishing/identity.ts';
+import { escaped } from '../../../domain/github/publishing/markdown.ts';
+import {
+  jobOfRound,
+  judgeRound,
+  ROUNDS_REF,
+  type Round,
+  type RoundCaps,
+  type RoundVerdict,
+  roundWords,
+  whyDamaged,
+} from '../../../domain/github/rounds.ts';
+import { isBot } from '../../../domain/github/untrusted-text.ts';
+import { done, noChange, publishFailed, type RunOutcome } from '../../../domain/run/outcome.ts';
+import { sentence } from '../../../domain/text/words.ts';
+import { sha256Of } from '../../../files/hash.ts';
+import type { Clock } from '../../../ports.ts';
+import { checkRulesAhead } from '../branch-rules.ts';
+import { sayShortly } from '../issue/issue-of-work.ts';
+import { ended, type PublishPlace, stop } from '../place.ts';
+
+/** What a round is recorded from. */
+interface RoundQuestion {
+  readonly event: GitHubEvent | null;
+  readonly caps: RoundCaps;
+  readonly now: Clock;
+  /** The run that it is recorded for; null for all that follow in the workflow run. */
+  readonly runId: string | null;
+}
+
+/** A verdict that is not `due` any more. */
+type RoundBegun = Exclude<RoundVerdict, { status: 'due' }>;
+
+/** Most jobs that are expected to record rounds of a repository at the same moment. */
+const TRIES = 10;
+
+/** Adds the round to the log, unless it is there or one too many. Stops if the rules of the branch refuse it, or the log. */
+async function beginRound(
+  { upstream: where, env, settings }: PublishPlace,
+  { event, caps, now, runId }: RoundQuestion,
+  pull: OwnPull,
+  trigger: Trigger,
+): Promise<RoundBegun> {
+  const ahead = { branch: pull.branch, isNew: false, isMerge: trigger === 'conflict' };
+  await checkRulesAhead(where, settings, ahead);
+  const job = jobOfRound(env);
+  const isRequest = trigger === 'request';
+  const asked: Round = {
+    pull: pull.number,
+    head: pull.head,
+    base: pull.base.sha,
+    trigger,
+    request: isRequest ? (event?.request ?? `run ${job?.run ?? now()}`) : null,
+    byPerson: isRequest && !(event?.sender != null && isBot(event.sender)),
+    job,
+    runId,
+  };
+  let said = '';
+  for (let tries = 1; tries <= TRIES; tries += 1) {
+    const log = await readRounds(where, pull, now());
+    if (log.damaged !== null) notRecorded(sentence(whyDamaged(log.damaged)));
+    const verdict = judgeRound(log.rounds, asked, { caps, now: now() });
+    if (verdict.status !== 'due') return verdict;
+    const refusal = await addRound(where, log, asked, verdict);
+    if (refusal === null) return { ...verdict, status: 'recorded' };
+    said = refusal.message;
+  }
+  const why = `The round cannot be recorded in ${ROUNDS_REF}. GitHub refused it ${TRIES} times: ${said}`;
+  return notRecorded(sentence(why));
+}
+
+function notRecorded(why: string): never {
+  stop(publishFailed('ERR_ROUND_NOT_RECORDED', why));
+}
+
+/** For a job that runs and publishes. Stops if the run may not spend. */
+export async function beginOwnRound(
+  place: PublishPlace,
+  question: Omit<RoundQuestion, 'event'>,
+  { pullRequest, head, trigger }: FollowUp,
+): Promise<void> {
+  const read = await readGitHubEvent(place.env);
+  const event = read.status === 'ok' ? read.event : null;
+  const pull = await readOwnPull(place.upstream, pullRequest);
+  if (typeof pull === 'string')
+    return stop(publishFailed('ERR_PULL_REQUEST_MOVED', `Pull request #${pullRequest} is no longer open.`));
+  // The head may have moved since it was checked out.
+  const begun = await beginRound(place, { ...question, event }, { ...pull, head }, trigger);
+  if (begun.status !== 'refused') return;
+  if (trigger === 'request') notRecorded(begun.why);
+  stop(noChange(begun.why));
+}
+
+/** `outcome` says why there is no round for a pull request. */
+export interface RoundsPrepared {
+  /** The numbers of those that have one, and what is said of it. */
+  readonly ready: readonly number[];
+  readonly words: readonly string[];
+  readonly outcome: RunOutcome;
+  /** What a person asks for has been paid for already, and what came of it is said there. */
+  readonly isRepeated: boolean;
+}
+
+/** For a round that nobody asked for, comments on the pull request that it begins, or why it does not. */
+export async function prepareRounds(
+  place: PublishPlace,
+  { event, now }: Pick<RoundQuestion, 'event' | 'now'>,
+  { pulls, trigger }: { readonly pulls: readonly OwnPull[]; readonly trigger: Trigger },
+): Promise<RoundsPrepared> {
+  const { settings, say } = place;
+  const question = { event, now, caps: settings, runId: null };
+  const isRequest = trigger === 'request';
+  const ready: number[] = [];
+  const words: string[] = [];
+  const reasons: string[] = [];
+  let failed: RunOutcome | null = null;
+  let isRepeated = false;
+  for (const pull of pulls) {
+    const begun = await ended(place, () => beginRound(place, question, pull, trigger));
+    if ('name' in begun) {
+      failed ??= begun;
+      continue;
+    }
+    if (begun.status === 'recorded') {
+      const said = roundWords(begun, settings);
+      ready.push(pull.number);
+      words.push(said);
+      say(`pull request #${pull.number}: ${said}`);
+    } else {
+      reasons.push(begun.why);
+      isRepeated ||= isRequest && !begun.isSpent;
+    }
+    if (!isRequest) await tell(place, pull.number, trigger, begun);
+  }
+  const reason = reasons.join(' ');
+  const outcome =
+    failed ??
+    (ready.length > 0
+      ? done(`${RUN_CAN_START} ${reason}`.trim())
+      : // A person is waiting for it.
+        isRequest
+        ? publishFailed('ERR_ROUND_NOT_RECORDED', reason)
+        : noChange(reason || 'No pull request of patchsmith needs more work.'));
+  return { ready, words, outcome, isRepeated };
+}
+
+/** How a preparation ends that stands in the way of nothing. */
+export const RUN_CAN_START = 'GitHub permits the publication; the run can start.';
+
+/** A pause is not worth a comment: it passes. */
+async function tell(
+  place: PublishPlace,
+  number: number,
+  trigger: Exclude<Trigger, 'request'>,
+  begun: RoundBegun,
+): Promise<void> {
+  const { settings, upstream, runUrl } = place;
+  const url = `${settings.githubServerUrl}/${upstream.owner}/${upstream.repo}/pull/${number}`;
+  const marker = markerOf(issuePlanId(url, sha256Of));
+  if (begun.status === 'recorded') {
+    const what = trigger === 'check' ? 'a failed check' : 'a conflict with the base';
+    await sayShortly(place, number, {
+      headline: 'Continuing this pull request',
+      reason: `For ${what}: ${roundWords(begun, settings)}. It counts, whatever comes of it.`,
+      next: 'The text of the pull request will list the commit; if there is none, this comment will say why.',
+      link: 'See the log',
+      ...{ runUrl, marker },
+    });
+  } else if (begun.isSpent)
+    await sayShortly(place, number, {
+      headline: 'The pull request was not continued',
+      reason: escaped(begun.why, 2_000),
+      next: 'No model was asked.',
+      // It stays the same, whatever happens after that.
+      runUrl: null,
+      marker,
+    });
+}
