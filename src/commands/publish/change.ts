@@ -5,14 +5,19 @@
 
 import type { Clone } from '../../adapters/github/clone.ts';
 import { type PullRequest, turnIntoDraft } from '../../adapters/github/pull-requests.ts';
+import { makeSignedCommit } from '../../adapters/github/signed-commit.ts';
+import { commitMessage, planTrailer } from '../../domain/github/publishing/commit-message.ts';
+import { costTrailer } from '../../domain/github/publishing/costs.ts';
+import { changeSubject } from '../../domain/github/publishing/plain-text.ts';
 import { draftReasons, verificationOf } from '../../domain/github/publishing/policy.ts';
 import { done, policyViolation, publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
-import { listed } from '../../domain/text/words.ts';
+import { listed, sentence } from '../../domain/text/words.ts';
 import { warning } from '../../domain/warnings/warning.ts';
-import { makeCommit } from './commit-run.ts';
+import type { CommitOrder, Person } from '../../ports/github.ts';
 import type { Base, PublishJob } from './job.ts';
 import { stop } from './place.ts';
 import { checkLinked, checkPolicy } from './policy-check.ts';
+import { accountOf, checkRules } from './preflight.ts';
 import type { CheckedPatch } from './read-run.ts';
 import { type PatchTrees, rebuildRun } from './rebuild-run.ts';
 
@@ -157,4 +162,53 @@ async function keptDraft(job: PublishJob, pull: PullOfChange, reasons: readonly 
     ),
   );
   return false;
+}
+
+/** The commit to make; `base` and `request` are stated in its message. */
+interface CommitToMake extends Pick<CommitOrder, 'tree' | 'parents' | 'branch' | 'head'> {
+  readonly base: string;
+  readonly request: string | null;
+}
+
+/**
+ * Makes the commit and moves the branch to it, which is reported in the publication. Null if someone else has moved the branch in the
+ * meantime: nothing was overwritten.
+ */
+async function makeCommit(job: PublishJob, clone: Clone, wanted: CommitToMake): Promise<string | null> {
+  const { settings, fork, result, publication, sayMade } = job;
+  const { base, request, ...order } = wanted;
+  const { author, committer, trailers } = await peopleOf(job);
+  const facts = { runId: result.runId, tree: order.tree, base, request };
+  const message = commitMessage(changeSubject(result), facts, {
+    message: settings.commitMessage,
+    trailers: [...planTrailer(result.plan?.title), ...costTrailer(result), ...trailers],
+  });
+  const { branch, parents, head } = order;
+  const operation = head === null ? 'created' : 'updated';
+  await checkRules(fork, settings, { branch, message, isNew: head === null, isMerge: parents.length > 1 });
+  const report = (sha: string, verified: boolean | null) => {
+    publication.commit = { sha, tree: order.tree, operation, verified };
+    sayMade(`${branch} ${operation}: ${sha.slice(0, 8)}`);
+    return sha;
+  };
+  if (settings.sign === 'required') {
+    const made = await makeSignedCommit(fork, clone, { ...order, message, author, committer });
+    if (made.status === 'failed') stop(publishFailed('ERR_COMMIT_NOT_MADE', sentence(made.message)));
+    return made.status === 'moved' ? null : report(made.sha, true);
+  }
+  const by = author ?? (await accountOf(fork));
+  const sha = await clone.makeCommit({ ...order, message, author: by, committer: committer ?? by });
+  return (await clone.push(sha, `refs/heads/${branch}`)) ? report(sha, null) : null;
+}
+
+async function peopleOf({ fork, settings }: PublishJob) {
+  const { author, committer, signoff, coAuthors } = settings;
+  const line = ({ name, email }: Person) => `${name} <${email}>`;
+  // As `git commit --signoff` does it: by the committer, who is the author where none is named.
+  const signer = signoff ? (committer ?? author ?? (await accountOf(fork))) : null;
+  const trailers = [
+    ...coAuthors.map((person) => `Co-authored-by: ${line(person)}`),
+    ...(signer === null ? [] : [`Signed-off-by: ${line(signer)}`]),
+  ];
+  return { author, committer, trailers };
 }

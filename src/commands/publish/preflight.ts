@@ -1,12 +1,17 @@
 /**
- * Checks whether a publication would be permitted, before a run spends anything. GitHub has no query for that, so this sends
- * requests that have no effect: a blob that no commit contains, and a pull request from a branch to itself.
+ * What GitHub would refuse: asked before a run spends anything, and again before its commit. GitHub has no query for permissions,
+ * so this sends requests that have no effect: a blob that no commit contains, and a pull request from a branch to itself.
  */
 
+import * as z from 'zod';
+import { ownAccount } from '../../adapters/github/access.ts';
 import { findHead } from '../../adapters/github/branch.ts';
-import { GitHubRefused, type OnGitHub } from '../../adapters/github/request.ts';
+import { answerOf, GitHubRefused, type OnGitHub } from '../../adapters/github/request.ts';
+import type { Settings } from '../../config/schema.ts';
+import { BranchRule, type CommitAhead, whyRefused } from '../../domain/github/publishing/branch-rules.ts';
+import { commitMessage } from '../../domain/github/publishing/commit-message.ts';
 import { publishFailed } from '../../domain/run/outcome.ts';
-import { checkRulesAhead } from './branch-rules.ts';
+import type { Person } from '../../ports/github.ts';
 import { readRepository } from './job.ts';
 import { type PublishPlace, stop } from './place.ts';
 import { explained } from './refusals.ts';
@@ -72,4 +77,65 @@ async function defaultBranchOf(where: OnGitHub, name: string): Promise<string> {
   const state = archived ? 'archived, so nothing can be published in it' : disabled && 'disabled by GitHub';
   if (state) stop(publishFailed('ERR_REPOSITORY_CLOSED', `The repository ${name} is ${state}.`));
   return default_branch;
+}
+
+/** Stops if the rules of the branch refuse a commit with a message of the kind that a run's has. */
+export function checkRulesAhead(
+  where: OnGitHub,
+  settings: Settings,
+  ahead: Pick<CommitAhead, 'branch' | 'isNew' | 'isMerge'>,
+): Promise<void> {
+  const facts = { runId: 'x', tree: '0'.repeat(40), base: null, request: null };
+  const message = commitMessage('Change of a run', facts, { message: settings.commitMessage, trailers: [] });
+  return checkRules(where, settings, { ...ahead, message });
+}
+
+/** Exit 11 with all that they refuse; none if GitHub does not tell its rules. */
+export async function checkRules(
+  where: OnGitHub,
+  settings: Settings,
+  ahead: Pick<CommitAhead, 'branch' | 'isNew' | 'isMerge' | 'message'>,
+): Promise<void> {
+  const rules = await answerOf(where.list('/rules/branches/{branch}', BranchRule, { branch: ahead.branch }));
+  // GitHub enforces them anyway. Old servers and free plans have none.
+  if (rules.status !== 'ok' || rules.data.length === 0) return;
+  const isSigned = settings.sign === 'required';
+  const author = settings.author ?? (await accountOf(where));
+  const committer = isSigned ? GITHUB : (settings.committer ?? author);
+  const commit = {
+    ...ahead,
+    isSigned,
+    author: author.email,
+    committer: committer.email,
+  };
+  const refused: string[] = [];
+  for (const rule of rules.data) {
+    const why = whyRefused(rule, commit);
+    if (why !== null && !(await mayBypass(where, rule))) refused.push(why);
+  }
+  if (refused.length === 0) return;
+  stop(
+    publishFailed(
+      'ERR_GITHUB_REFUSED',
+      `The branch ${ahead.branch} of ${where.owner}/${where.repo} would be refused, since its rules ${[...new Set(refused)].join('; and ')}.`,
+    ),
+  );
+}
+
+/** The committer of what GitHub signs. */
+const GITHUB = { name: 'GitHub', email: 'noreply@github.com' };
+
+async function mayBypass(where: OnGitHub, { ruleset_id }: BranchRule): Promise<boolean> {
+  if (ruleset_id === undefined) return false;
+  const schema = z.object({ current_user_can_bypass: z.string().optional() });
+  const ruleset = await answerOf(where.get('/rulesets/{ruleset_id}', schema, { ruleset_id }));
+  if (ruleset.status !== 'ok') return false;
+  return ['always', 'exempt'].includes(ruleset.data.current_user_can_bypass ?? '');
+}
+
+/** The account of the token; the workflow's bot where GitHub does not name it. */
+export async function accountOf({ github }: OnGitHub): Promise<Person> {
+  const me = await ownAccount(github);
+  const { login, id } = me ?? { login: 'github-actions[bot]', id: 41_898_282 };
+  return { name: login, email: `${id}+${login}@users.noreply.github.com` };
 }

@@ -25,9 +25,9 @@ import { done, noChange, publishFailed, type RunOutcome } from '../../../domain/
 import { sentence } from '../../../domain/text/words.ts';
 import { sha256Of } from '../../../files/hash.ts';
 import type { Clock } from '../../../ports.ts';
-import { checkRulesAhead } from '../branch-rules.ts';
 import { sayShortly } from '../issue/issue-of-work.ts';
 import { ended, type PublishPlace, stop } from '../place.ts';
+import { checkRulesAhead } from '../preflight.ts';
 
 /** What a round is recorded from. */
 interface RoundQuestion {
