@@ -7,8 +7,6 @@ import { type CleanMerge, findHead, mergeBaseOf } from '../../adapters/github/br
 import { Clone } from '../../adapters/github/clone.ts';
 import type { NewPullRequest } from '../../adapters/github/pull-requests.ts';
 import { OnGitHub } from '../../adapters/github/request.ts';
-import type { Settings } from '../../config/schema.ts';
-import type { FollowUp } from '../../domain/github/follow-up.ts';
 import {
   type AskedIn,
   askedIn,
@@ -47,47 +45,36 @@ export interface PublishJob extends PublishPlace {
   readonly made: { patch: Uint8Array | null };
 }
 
-/** An issue of the repository that is published to, and the marker of the comment on it. */
-export interface IssueOfWork {
+/** An issue of the repository that is published to. */
+export interface IssueOfWork extends Pick<PublishJob, 'issueMarker'> {
   readonly askedIn: AskedIn;
-  readonly marker: string;
 }
 
-/** The inputs of a publication. */
-export interface JobParts
-  extends PublishPlace,
-    Pick<PublishJob, 'run' | 'result' | 'plan' | 'findKnown' | 'scratch'> {
-  /** The issue of `--issue`; null when none was named. */
-  readonly issue: IssueOfWork | null;
-}
-
-/** Assembles what the steps of a publication share. */
-export function jobOf({ issue, ...parts }: JobParts): PublishJob {
-  const { settings, publication, plan, repository } = parts;
+/** Assembles what the steps of a publication share. `issue` is that of `--issue`; null when none was named. */
+export function jobOf(
+  parts: PublishPlace & Pick<PublishJob, 'run' | 'result' | 'plan' | 'findKnown' | 'scratch'>,
+  issue: IssueOfWork | null,
+): PublishJob {
+  const { settings, publication, plan, repository, result } = parts;
   const id = planId(plan, repository, sha256Of);
-  const { followUp } = parts.result;
-  const suffix = branchSuffix(settings.branchSuffix, parts.result, sha256Of);
+  const { followUp } = result;
+  const suffix = branchSuffix(settings.branchSuffix, result, sha256Of);
   const branch = followUp?.branch ?? `${settings.branch ?? branchOf(plan, id)}${suffix}`;
-  Object.assign(publication, { branch });
-  const asked = followUp === null ? askedIn(plan, repository) : askedOn(followUp, repository, settings);
-  return {
-    ...parts,
-    // A pull request that is continued has its branch in the repository itself.
-    fork: followUp === null ? parts.fork : parts.upstream,
-    branch,
-    marker: markerOf(followUp?.marker ?? id),
-    askedIn: issue?.askedIn ?? asked,
-    // On a pull request that is continued the comment is one, whatever it was continued for.
-    issueMarker:
-      issue?.marker ?? markerOf(asked === null || followUp === null ? id : issuePlanId(asked.url, sha256Of)),
-    made: { patch: null },
-  };
-}
-
-/** What became of a follow-up is said where people look: on the pull request. */
-function askedOn({ pullRequest: number }: FollowUp, repository: string, settings: Settings): AskedIn {
+  publication.branch = branch;
+  const job = { ...parts, branch, marker: markerOf(followUp?.marker ?? id), made: { patch: null } };
+  if (followUp === null)
+    return { ...job, askedIn: askedIn(plan, repository), issueMarker: markerOf(id), ...issue };
+  // What became of it is said where people look: one comment on the pull request, whatever it was continued for.
+  const { pullRequest: number } = followUp;
   const url = `${settings.githubServerUrl}/${repository}/pull/${number}`;
-  return { repository, number, url, isPullRequest: true, isHere: true };
+  return {
+    ...job,
+    // It has its branch in the repository itself.
+    fork: parts.upstream,
+    askedIn: { repository, number, url, isPullRequest: true, isHere: true },
+    issueMarker: markerOf(issuePlanId(url, sha256Of)),
+    ...issue,
+  };
 }
 
 /** The clone of the repository with the branch. `repository` is the upstream's name of today, which git needs. */

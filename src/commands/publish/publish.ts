@@ -59,10 +59,10 @@ export async function publishRun(input: PublishRequest): Promise<PublicationSoFa
   if (plan === null) return explainedOnIssue(place, { end: endBeforePlan(result), result });
   const folder = makeTemporaryFolder(env);
   try {
-    const asked = await ended(place, async () => ({ issue: await readIssueOfWork(place) }));
-    if ('name' in asked) return conclude(publication, asked);
+    const issue = await ended(place, () => readIssueOfWork(place));
+    if (issue !== null && 'name' in issue) return conclude(publication, issue);
     const { findKnown } = input;
-    const job = jobOf({ ...place, ...asked, run, result, plan, findKnown, scratch: folder.path });
+    const job = jobOf({ ...place, run, result, plan, findKnown, scratch: folder.path }, issue);
     const end = withPatchNamed(job, await ended(job, () => publish(job)));
     const unheard = await obstacleIn(job, () => commentOnIssue(job, end));
     const both = bothOf(publication, end, unheard);

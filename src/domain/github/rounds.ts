@@ -75,28 +75,34 @@ export function judgeRound(
   // A person re-runs all jobs to have the same once more.
   const isAgain = (asked.job?.attempt ?? 1) > 1;
   const same = isAgain ? undefined : rounds.find((round) => isSame(round, asked));
+  const refused = (why: string) => ({
+    status: 'refused' as const,
+    isSpent: false,
+    why: `${name} ${why} ${ASK}`,
+  });
   if (same !== undefined)
     return refused(
-      `${name} has had a round for this already, on ${timeText(same.at)}: the same request, or the same head, base and trigger, are paid for once. ${ASK}`,
+      `has had a round for this already, on ${timeText(same.at)}: the same request, or the same head, base and trigger, are paid for once.`,
     );
   const counts = { number, today: inDayBefore(rounds, now) + 1 };
-  const why = whySpent(name, counts, caps);
-  if (why !== null) return spent(why);
   const until = isAgain || number === 0 ? 0 : pauseUntil(rounds, asked);
-  if (until > now)
-    return refused(
-      `${name} is not continued before ${timeText(until)}: the last round on its head ${asked.head.slice(0, 8)} has not led to a commit. ${ASK}`,
-    );
-  return { status: 'due', ...counts };
+  const spent = spentBy(asked.pull, counts, caps);
+  if (spent !== null || until <= now) return spent ?? { status: 'due', ...counts };
+  return refused(
+    `is not continued before ${timeText(until)}: the last round on its head ${asked.head.slice(0, 8)} has not led to a commit.`,
+  );
 }
 
 /** Null while the caps permit this round. */
-function whySpent(name: string, { number, today }: RoundCounts, caps: RoundCaps): string | null {
-  if (number > caps.followUpRounds)
-    return `${name} was continued ${caps.followUpRounds} times without anyone asking for it, the maximum (--follow-up-rounds). ${ASK}`;
-  if (today > caps.followUpsPerDay)
-    return `${name} is not continued: as many rounds of pull requests as may begin in 24 hours have begun (${caps.followUpsPerDay}, --follow-ups-per-day).`;
-  return null;
+function spentBy(pull: number, { number, today }: RoundCounts, caps: RoundCaps): RoundVerdict | null {
+  const name = `Pull request #${pull}`;
+  const why =
+    number > caps.followUpRounds
+      ? `${name} was continued ${caps.followUpRounds} times without anyone asking for it, the maximum (--follow-up-rounds). ${ASK}`
+      : today > caps.followUpsPerDay
+        ? `${name} is not continued: as many rounds of pull requests as may begin in 24 hours have begun (${caps.followUpsPerDay}, --follow-ups-per-day).`
+        : null;
+  return why === null ? null : { status: 'refused', isSpent: true, why };
 }
 
 const ASK = 'Comment there with /patchsmith and what to do to continue.';
@@ -122,8 +128,7 @@ export function recordedRound(
   const until = rounds.slice(0, at + 1);
   const number = own.byPerson ? 0 : roundsInARow(until, pull);
   const counts = { number, today: inDayBefore(until, own.at) };
-  const why = whySpent(`Pull request #${pull}`, counts, caps);
-  return why === null ? { status: 'recorded', ...counts } : spent(why);
+  return spentBy(pull, counts, caps) ?? { status: 'recorded', ...counts };
 }
 
 function inDayBefore(rounds: readonly RecordedRound[], now: number): number {
@@ -155,14 +160,6 @@ function pauseUntil(rounds: readonly RecordedRound[], { pull, head }: Round): nu
   const failed = rounds.filter((round) => round.pull === pull && round.head === head);
   const last = failed.at(-1);
   return last === undefined ? 0 : last.at + Math.min(HOUR_MS * 2 ** (failed.length - 1), MAX_PAUSE_MS);
-}
-
-function refused(why: string): RoundVerdict {
-  return { status: 'refused', isSpent: false, why };
-}
-
-function spent(why: string): RoundVerdict {
-  return { status: 'refused', isSpent: true, why };
 }
 
 /** To the minute, in UTC. */

@@ -59,7 +59,7 @@ export async function readIssueOfWork({
     );
   const { html_url: url, pull_request: pull } = found;
   const askedIn = { repository, number, url, isPullRequest: pull !== undefined, isHere: true };
-  return { askedIn, marker: markerOf(issuePlanId(url, sha256Of)) };
+  return { askedIn, issueMarker: markerOf(issuePlanId(url, sha256Of)) };
 }
 
 /** Sets the label of `--trigger-label`; what GitHub refuses of that is a warning. */
@@ -223,8 +223,8 @@ export async function explainedOnIssue(
   await orWarn(place, async () => {
     const issue = await readIssueOfWork(place);
     if (issue === null) return;
-    const { askedIn, marker } = issue;
-    const job = { ...place, result: given.result, askedIn, issueMarker: marker };
+    const { askedIn, issueMarker: marker } = issue;
+    const job = { ...place, ...issue, result: given.result };
     const there =
       given.result.runId === '' && (await commentThere(job.upstream, { issue: askedIn.number, marker }));
     if (there && numberOf(there) > numberOf(job.runUrl ?? '')) {

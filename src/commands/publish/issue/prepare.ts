@@ -82,18 +82,17 @@ async function prepare(context: HostContext, place: PublishPlace): Promise<RunOu
     context.onPrepared?.(ready);
     return end;
   }
-  const { askedIn, marker: issueMarker } = issue;
   const result = { ...refusedResult(obstacle ?? PERMITTED, version), runId: 'none yet' };
   // An answer without the link stays the same, however often it is asked for.
-  const job = { ...place, askedIn, issueMarker, result, runUrl: asked.status === 'stopped' ? null : runUrl };
+  const job = { ...place, ...issue, result, runUrl: asked.status === 'stopped' ? null : runUrl };
   if (obstacle !== null) await commentOrWarn(job, obstacle);
   // The comment that the outcome will replace.
   else
-    await sayShortly(place, askedIn.number, {
+    await sayShortly(place, issue.askedIn.number, {
       headline: 'Working on it',
       reason: [WILL_SAY, ...(rounds?.words ?? []).map((one) => `(${one})`)].join(' '),
       next: 'Stop it by cancelling the workflow run.',
-      ...{ marker: issueMarker, runUrl: job.runUrl, link: 'See it work' },
+      ...{ marker: issue.issueMarker, runUrl: job.runUrl, link: 'See it work' },
     });
   await labelIssue(job, obstacle === null ? 'running' : 'failed');
   return end;
