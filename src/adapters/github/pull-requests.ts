@@ -33,13 +33,17 @@ export const PullRequest = z.object({
 });
 export type PullRequest = z.infer<typeof PullRequest>;
 
-/** A pull request to open. */
-export interface NewPullRequest extends TitledText {
+/** Which branch is to be merged into which. */
+export interface PullBranch {
   readonly base: string;
   readonly branch: string;
   /** OWNER/NAME of the branch's repository. */
   readonly headOwner: string;
   readonly headRepo: string;
+}
+
+/** A pull request to open. */
+interface NewPullRequest extends TitledText, PullBranch {
   readonly draft: boolean;
   /** Whether maintainers may push to the branch, where that is in a fork. */
   readonly maintainerCanModify: boolean;
@@ -49,10 +53,7 @@ export interface NewPullRequest extends TitledText {
  * The open pull request from a branch, preferably into this base, otherwise into the one that people gave it; null if there
  * is none.
  */
-export async function findPullRequest(
-  where: OnGitHub,
-  wanted: Pick<NewPullRequest, 'base' | 'branch' | 'headOwner' | 'headRepo'>,
-): Promise<PullRequest | null> {
+export async function findPullRequest(where: OnGitHub, wanted: PullBranch): Promise<PullRequest | null> {
   const ours = await findPulls(where, wanted, 'open');
   return ours.find((pull) => pull.base.ref === wanted.base) ?? ours[0] ?? null;
 }
@@ -60,7 +61,7 @@ export async function findPullRequest(
 /** Those from a branch, into whatever base. */
 export async function findPulls(
   where: OnGitHub,
-  { branch, headOwner, headRepo }: Pick<NewPullRequest, 'branch' | 'headOwner' | 'headRepo'>,
+  { branch, headOwner, headRepo }: Omit<PullBranch, 'base'>,
   state: 'open' | 'closed',
 ): Promise<PullRequest[]> {
   const repository = `${headOwner}/${headRepo}`.toLowerCase();

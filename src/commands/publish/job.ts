@@ -5,7 +5,7 @@
 import * as z from 'zod';
 import { type CleanMerge, findHead, mergeBaseOf } from '../../adapters/github/branch.ts';
 import { Clone } from '../../adapters/github/clone.ts';
-import type { NewPullRequest } from '../../adapters/github/pull-requests.ts';
+import type { PullBranch } from '../../adapters/github/pull-requests.ts';
 import { OnGitHub } from '../../adapters/github/request.ts';
 import {
   type AskedIn,
@@ -145,5 +145,5 @@ export async function readBase(
 /** A repository, and what tells the pull request there. */
 export interface PullPlace {
   readonly upstream: OnGitHub;
-  readonly wanted: Pick<NewPullRequest, 'base' | 'branch' | 'headOwner' | 'headRepo'>;
+  readonly wanted: PullBranch;
 }

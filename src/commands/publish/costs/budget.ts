@@ -13,9 +13,8 @@ const DAY_MS = 24 * 3_600_000;
 /** How far back the runs of a plan count. */
 const DAYS = 30;
 
-/** What is left. */
+/** What is left: `words` are for people, empty without a limit. */
 export interface SpentBudget {
-  /** For people; empty without a limit. */
   readonly words: string;
   /** Null if another run may begin; `marker` is the id of its plan or pull request. */
   whyNot(marker: string | null): RunOutcome | null;
@@ -31,9 +30,8 @@ export async function readBudget(
   const { costs } = await readCosts(where, now - (costPerPlan === null ? 1 : DAYS) * DAY_MS);
   const since = (days: number) =>
     costs.filter(({ runId }) => (startOfId(runId) ?? now) > now - days * DAY_MS);
-  const today = since(1);
-  const used = (some: readonly RunCost[], limit: number | null, span: string) =>
-    `USD ${sumOfCosts(some).toFixed(2)} of ${limit?.toFixed(2)} ${span} (${pluralize(some.length, 'run')})`;
+  const used = (some: readonly RunCost[], limit: number, span: string) =>
+    `USD ${sumOfCosts(some).toFixed(2)} of ${limit.toFixed(2)} ${span} (${pluralize(some.length, 'run')})`;
   const refusal = (some: readonly RunCost[], limit: number | null, span: string, flag: string) =>
     limit === null || sumOfCosts(some) < limit
       ? null
@@ -41,16 +39,16 @@ export async function readBudget(
           'ERR_BUDGET_USED',
           `Runs have used ${used(some, limit, span)}: no model is asked until that is less, or ${flag} is raised.`,
         );
+  const today = since(1);
   return {
     words: costPerDay === null ? '' : `Used: ${used(today, costPerDay, IN_A_DAY)}.`,
-    whyNot: (marker) =>
-      refusal(today, costPerDay, IN_A_DAY, '--cost-per-day') ??
-      refusal(
-        since(DAYS).filter((one) => one.marker === marker),
-        costPerPlan,
-        `for this plan in ${DAYS} days`,
-        '--cost-per-plan',
-      ),
+    whyNot(marker) {
+      const ofPlan = since(DAYS).filter((one) => one.marker === marker);
+      return (
+        refusal(today, costPerDay, IN_A_DAY, '--cost-per-day') ??
+        refusal(ofPlan, costPerPlan, `for this plan in ${DAYS} days`, '--cost-per-plan')
+      );
+    },
   };
 }
 

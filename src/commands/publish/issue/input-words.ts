@@ -8,23 +8,14 @@ import type { PublishJob } from '../job.ts';
 
 /** The facts that do not depend on what was made. */
 export function forReaders(
-  {
-    result,
-    settings,
-    upstream,
-    runUrl,
-    isStep,
-  }: Pick<PublishJob, 'result' | 'settings' | 'upstream' | 'runUrl' | 'isStep'>,
+  job: Pick<PublishJob, 'result' | 'settings' | 'upstream' | 'runUrl' | 'isStep'>,
   outcome: RunOutcome,
 ): Pick<CommentFacts, 'result' | 'outcome' | 'runUrl' | 'repositoryUrl' | 'isStep'> {
-  const inWords = (reason: string) => (isStep && !isOfOthers(outcome.name) ? inputWords(reason) : reason);
-  return {
-    result: { ...result, reason: inWords(result.reason) },
-    outcome: { ...outcome, reason: inWords(outcome.reason) },
-    runUrl,
-    repositoryUrl: `${settings.githubServerUrl}/${upstream.owner}/${upstream.repo}`,
-    isStep,
-  };
+  const { result, settings, upstream, runUrl, isStep } = job;
+  const inWords = <T extends { reason: string }>(end: T): T =>
+    isStep && !isOfOthers(outcome.name) ? { ...end, reason: inputWords(end.reason) } : end;
+  const repositoryUrl = `${settings.githubServerUrl}/${upstream.owner}/${upstream.repo}`;
+  return { result: inWords(result), outcome: inWords(outcome), runUrl, repositoryUrl, isStep };
 }
 
 /** Its reason contains the model's words, or a command line with its own flags. */
