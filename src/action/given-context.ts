@@ -3,12 +3,25 @@
 import { Readable, Writable } from 'node:stream';
 import { fetchByEnvironment } from '../adapters/network/machine-proxy.ts';
 import { providerAsked } from '../config/resolve.ts';
+import type { Environment } from '../domain/environment.ts';
+import { innermostMessage } from '../domain/errors/innermost-message.ts';
 import { type Warning, warning } from '../domain/warnings/warning.ts';
 import type { HostContext } from '../host/context.ts';
-import type { Federation } from '../ports/network.ts';
+import type { Federation, IdentityToken } from '../ports/network.ts';
 import { type FederationGiven, type InputsGiven, withoutInputs } from './read-inputs.ts';
-import { requestIdentityToken, type TokenRequest } from './runner/identity-token.ts';
 import type { ActionStep } from './step.ts';
+
+/** What the runner provides to a job with the permission `id-token: write`. */
+export interface TokenRequest {
+  readonly url: string;
+  readonly token: string;
+}
+
+/** Null for a job without that permission. */
+export function tokenRequest(env: Environment): TokenRequest | null {
+  const { ACTIONS_ID_TOKEN_REQUEST_URL: url, ACTIONS_ID_TOKEN_REQUEST_TOKEN: token } = env;
+  return url && token && URL.canParse(url) ? { url, token } : null;
+}
 
 /** What a step adds to its process. */
 interface StepParts {
@@ -51,14 +64,12 @@ export function contextWith(
 
 function loginOf(
   { audience, ...rule }: FederationGiven,
-  { identity, mask, env }: { identity: TokenRequest; mask: StepParts['mask']; env: HostContext['env'] },
+  { identity, mask, env }: { identity: TokenRequest; mask: StepParts['mask']; env: Environment },
 ): Federation {
   return {
     ...rule,
-    identityToken: async (signal) => {
-      const answer = await requestIdentityToken({
-        ...identity,
-        audience,
+    async identityToken(signal) {
+      const answer = await requestIdentityToken(identity, audience, {
         signal,
         fetch: await fetchByEnvironment(env),
       });
@@ -69,8 +80,38 @@ function loginOf(
   };
 }
 
+/**
+ * Requests an OpenID Connect token of this job from the runner; failures are values that say how to fix them
+ * (https://docs.github.com/actions/reference/openid-connect-reference#methods-for-requesting-the-oidc-token).
+ */
+async function requestIdentityToken(
+  { url, token }: TokenRequest,
+  audience: string,
+  { signal, fetch: ask }: { readonly signal: AbortSignal; readonly fetch: typeof fetch },
+): Promise<IdentityToken> {
+  const address = new URL(url);
+  address.searchParams.set('audience', audience);
+  const noToken = (message: string, again: boolean) => ({ status: 'failed' as const, message, again });
+  try {
+    const headers = { authorization: `Bearer ${token}`, accept: 'application/json' };
+    const response = await ask(address, { headers, redirect: 'manual', signal });
+    const { ok, status } = response;
+    if (!ok) return noToken(`The runner did not issue an identity token: status ${status}`, status >= 500);
+    const answer: unknown = await response.json();
+    const value = typeof answer === 'object' && answer !== null && 'value' in answer ? answer.value : null;
+    return typeof value === 'string' && value !== ''
+      ? { status: 'ok', token: value }
+      : noToken("The runner's answer has no identity token", true);
+  } catch (error) {
+    // Thrown by fetch for a failed connection, an answer that is not JSON, and an abort.
+    if (error instanceof TypeError || error instanceof SyntaxError || error instanceof DOMException)
+      return noToken(`The runner gives no identity token: ${innermostMessage(error)}`, true);
+    throw error;
+  }
+}
+
 /** Tokens of the environment that the input replaces: people may have meant them. */
-export function passedOver({ githubToken }: InputsGiven, env: HostContext['env']): Warning[] {
+export function passedOver({ githubToken }: InputsGiven, env: Environment): Warning[] {
   return ['GITHUB_TOKEN', 'GH_TOKEN'].flatMap((name) =>
     githubToken !== null && env[name] && env[name] !== githubToken
       ? [

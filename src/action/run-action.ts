@@ -13,14 +13,12 @@ import { checkFdLimit, type HostProcess, openHostProcess } from '../host/process
 import { type StartWatchdog, startWatchdog } from '../host/watchdog.ts';
 import { annotationLine, annotationsOf } from '../texts/annotations.ts';
 import { stepSummary } from '../texts/step-summary.ts';
-import { contextWith, passedOver } from './given-context.ts';
+import { contextWith, passedOver, type TokenRequest, tokenRequest } from './given-context.ts';
 import { carryOut } from './modes.ts';
 import { reportKilledStep } from './post-step.ts';
 import { type InputsGiven, readInputs } from './read-inputs.ts';
-import { addToSummary, type RunnerFiles, runnerFiles } from './runner/file-commands.ts';
-import { type TokenRequest, tokenRequest } from './runner/identity-token.ts';
 import { isSetupDue, setUpSandbox, THIS_MACHINE } from './sandbox-setup.ts';
-import { ActionStep, STATE } from './step.ts';
+import { ActionStep, addToSummary, type RunnerFiles, runnerFiles, STATE } from './step.ts';
 
 const NO_IDENTITY = problem(
   'ERR_NO_IDENTITY_TOKEN',

@@ -13,8 +13,8 @@ import {
 } from '../adapters/sandboxes/bubblewrap/unavailable.ts';
 import { findProgram } from '../adapters/sandboxes/command/shell.ts';
 import type { Environment } from '../domain/environment.ts';
+import { type Programs, runOnMachine } from './machine-command.ts';
 import type { InputsGiven } from './read-inputs.ts';
-import { type Programs, runOnMachine } from './runner/machine-command.ts';
 
 /** The machine to be set up. */
 export interface SetupMachine extends Programs {

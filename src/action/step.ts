@@ -1,9 +1,13 @@
 /**
  * The step's outputs to its runner. Each is written as soon as it is known, since the process can be killed at any time: from the
- * first moment, the outputs contain an outcome.
+ * first moment, the outputs contain an outcome. The format of its files is described at
+ * https://docs.github.com/actions/reference/workflow-commands-for-github-actions#environment-files.
  */
 
+import { randomUUID } from 'node:crypto';
+import { appendFileSync } from 'node:fs';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
+import type { Environment } from '../domain/environment.ts';
 import type { Publication } from '../domain/github/publishing/publication.ts';
 import { EXIT_CODE, type OutcomeName, SIGNAL_EXIT_CODE } from '../domain/run/exit-code.ts';
 import type { Interruption } from '../domain/run/limits.ts';
@@ -19,7 +23,6 @@ import {
   publicationOutputs,
   resultOutputs,
 } from './outputs.ts';
-import { addToSummary, type RunnerFiles, setValues } from './runner/file-commands.ts';
 
 /** State for the post step, which receives it in its environment as `STATE_<name>`. */
 export const STATE = { runDir: 'run-dir', publishing: 'publishing', ended: 'ended' } as const;
@@ -136,4 +139,37 @@ export class ActionStep implements RunWatcher {
   #tell(outputs: Outputs): void {
     if (!this.#hasEnded) setValues(this.#files.output, outputs);
   }
+}
+
+/** Paths of the runner's files; without a runner there are none, and nothing is written. */
+export interface RunnerFiles {
+  readonly output: string | undefined;
+  readonly state: string | undefined;
+  readonly summary: string | undefined;
+}
+
+/** The files for communicating with the runner, from the environment; undefined outside GitHub Actions. */
+export function runnerFiles(env: Environment): RunnerFiles {
+  return {
+    output: env.GITHUB_OUTPUT || undefined,
+    state: env.GITHUB_STATE || undefined,
+    summary: env.GITHUB_STEP_SUMMARY || undefined,
+  };
+}
+
+/** Sets outputs or state. A later value replaces an earlier one. Throws file system errors. */
+function setValues(file: string | undefined, values: Readonly<Record<string, string>>): void {
+  if (file === undefined) return;
+  appendFileSync(file, Object.entries(values).map(entry).join(''));
+}
+
+/** Appends Markdown to the summary of the step; the runner accepts nothing if it exceeds 1 MiB in total. */
+export function addToSummary({ summary }: RunnerFiles, markdown: string): void {
+  if (summary !== undefined) appendFileSync(summary, `${markdown}\n`);
+}
+
+/** The author of the value cannot guess the delimiter, so no value can set another name. */
+function entry([name, value]: [string, string]): string {
+  const delimiter = `delimiter-${randomUUID()}`;
+  return `${name}<<${delimiter}\n${value}\n${delimiter}\n`;
 }

@@ -1,6 +1,6 @@
 /** Runs programs of the machine that set it up: for a bounded time, with nothing of this process's environment. */
 
-import { raceAbort } from '../../host/deadline.ts';
+import { raceAbort } from '../host/deadline.ts';
 
 /** Programs of the machine, and how one of them gets root's rights. */
 export interface Programs {
