@@ -1,7 +1,7 @@
 /** A check run of a commit with annotations: the same findings are published once, others make a new run. */
 
 import * as z from 'zod';
-import type { OnGitHub } from './request.ts';
+import { findElseMake, type OnGitHub } from './request.ts';
 
 /** What the check run should say. */
 export interface CheckWanted {
@@ -33,27 +33,29 @@ export async function putCheckRun(
 ): Promise<{ url: string; operation: 'created' | 'updated' | 'none' }> {
   const { name, sha, title, summary, annotations, digest } = wanted;
   const ofName = { ref: sha, check_name: name, filter: 'all' };
-  const all = await where.list('/commits/{ref}/check-runs', CheckRun, ofName);
-  // GitHub shows the newest.
-  const newest = all.toSorted((a, b) => b.id - a.id)[0];
-  const there = newest?.external_id === digest ? newest : undefined;
   const end = { status: 'completed', conclusion: wanted.conclusion };
   const page = (from: number) => ({
     ...(from + PAGE < annotations.length ? { status: 'in_progress' } : end),
     output: { title, summary, annotations: annotations.slice(from, from + PAGE) },
   });
-  const run =
-    there ??
-    (await where.write(
-      'POST /check-runs',
-      { name, head_sha: sha, external_id: digest, ...page(0) },
-      {
-        schema: CheckRun,
-        planned: { id: 0, status: 'completed', output: { annotations_count: annotations.length } },
-      },
-    ));
+  const output = { annotations_count: annotations.length };
+  const planned: z.infer<typeof CheckRun> = { id: 0, status: 'completed', output };
+  const { thing: run, isNew } = await findElseMake(
+    async () => {
+      const all = await where.list('/commits/{ref}/check-runs', CheckRun, ofName);
+      // GitHub shows the newest.
+      const [newest] = all.toSorted((a, b) => b.id - a.id);
+      return newest?.external_id === digest ? newest : null;
+    },
+    () =>
+      where.write(
+        'POST /check-runs',
+        { name, head_sha: sha, external_id: digest, ...page(0) },
+        { schema: CheckRun, planned },
+      ),
+  );
   const url = run.html_url ?? '';
-  if (there?.status === 'completed') return { url, operation: 'none' };
+  if (!isNew && run.status === 'completed') return { url, operation: 'none' };
   for (let from = run.output.annotations_count; from < annotations.length; from += PAGE)
     // Annotations are added to those that are there.
     await where.write(
@@ -61,5 +63,5 @@ export async function putCheckRun(
       { check_run_id: run.id, ...page(from) },
       { isRepeatable: false },
     );
-  return { url, operation: there === undefined ? 'created' : 'updated' };
+  return { url, operation: isNew ? 'created' : 'updated' };
 }

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { type RunCost, withCosts } from '../../domain/github/publishing/costs.ts';
 import type { GitHub } from '../../ports/github.ts';
 import { ownAccount } from './access.ts';
-import { findOrMake, type OnGitHub } from './request.ts';
+import { findElseMake, findOrMake, type OnGitHub } from './request.ts';
 
 const Comment = z.object({
   id: z.int(),
@@ -71,14 +71,16 @@ export async function putIssue(
 ): Promise<CommentMade> {
   const isOurs = await ownTexts(where.github, marker);
   const entry = Comment.extend({ number: z.int(), pull_request: z.unknown().optional() });
-  const open = await where.list('/issues', entry, { state: 'open' });
-  const there = open.filter((one) => one.pull_request === undefined).find(isOurs);
-  const more = { schema: z.object({ html_url: z.string() }), planned: { html_url: there?.html_url ?? '' } };
-  const { html_url: url } =
-    there === undefined
-      ? await where.write('POST /issues', { title, body }, more)
-      : await where.write('PATCH /issues/{issue_number}', { issue_number: there.number, body }, more);
-  return { url, operation: there === undefined ? 'created' : 'updated' };
+  const planned = { id: 0, html_url: '', number: 0 };
+  const { thing: issue, isNew } = await findElseMake(
+    async () => {
+      const open = await where.list('/issues', entry, { state: 'open' });
+      return open.find((one) => one.pull_request === undefined && isOurs(one)) ?? null;
+    },
+    () => where.write('POST /issues', { title, body }, { schema: entry, planned }),
+  );
+  if (!isNew) await where.write('PATCH /issues/{issue_number}', { issue_number: issue.number, body });
+  return { url: issue.html_url, operation: isNew ? 'created' : 'updated' };
 }
 
 /** Whether a text was made by the token's own account; if that is unknown, any bot's counts. */

@@ -122,6 +122,15 @@ export async function findOrMake<T>(
   }
 }
 
+/** The same for what an earlier publication may have made. */
+export async function findElseMake<T>(
+  find: () => Promise<T | null>,
+  make: () => Promise<T>,
+): Promise<{ thing: T; isNew: boolean }> {
+  const thing = await find();
+  return thing === null ? findOrMake(make, find) : { thing, isNew: false };
+}
+
 /** A GitHub that is only read from: `tell` is called for each write with one line, of method, path and body. */
 export function dryRun(github: GitHub, tell: (line: string) => void): GitHub {
   return {

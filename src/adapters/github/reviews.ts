@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { ownTexts, renew } from './issues.ts';
-import type { OnGitHub } from './request.ts';
+import { findElseMake, type OnGitHub } from './request.ts';
 
 const Author = z.object({ login: z.string(), type: z.string() }).nullish();
 const Review = z.object({ id: z.int(), html_url: z.string(), body: z.string().nullish(), user: Author });
@@ -58,17 +58,16 @@ export async function putReview(
 ): Promise<{ url: string; operation: 'created' | 'updated' } | null> {
   const isOurs = await ownTexts(where.github, marker);
   const parameters = { pull_number: pull };
-  const reviews = await where.list(`${PULL}/reviews`, Review, parameters);
-  const there = reviews.find(isOurs);
-  if (there === undefined) {
-    if (isEmpty) return null;
-    const { html_url } = await where.write(
+  const find = async () => (await where.list(`${PULL}/reviews`, Review, parameters)).find(isOurs) ?? null;
+  if (isEmpty && (await find()) === null) return null;
+  const { thing: there, isNew } = await findElseMake(find, () =>
+    where.write(
       `POST ${PULL}/reviews`,
       { ...parameters, commit_id: head, event: 'COMMENT', body, comments: comments.map(asked) },
       { schema: Review, planned: { id: 0, html_url: '' } },
-    );
-    return { url: html_url, operation: 'created' };
-  }
+    ),
+  );
+  if (isNew) return { url: there.html_url, operation: 'created' };
   const all = await where.list(`${PULL}/comments`, LineComment, parameters);
   const answered = new Set(all.map(({ in_reply_to_id }) => in_reply_to_id));
   const old = all.filter((one) => one.in_reply_to_id === undefined && isOurs(one));
