@@ -16,7 +16,7 @@ import { createTools } from '../../tools/registry.ts';
 
 /**
  * What has changed since the last record of a run that died in the middle of work, by that or by someone else: `gone` are files that
- * are missing now, `unrecorded` are the others and new git dirs. `refusal` is a sentence for people about these; null if there are none.
+ * are missing now, `unrecorded` are the others, new git dirs and changed repositories. `refusal` is a sentence for people about these; null if there are none.
  */
 export async function unrecordedChanges(
   run: FoldedEvents,
@@ -52,10 +52,11 @@ export async function unrecordedChanges(
   const gone = found.filter(({ after }) => after === null);
   const others = found.filter(({ after }) => after !== null).map(({ path }) => path);
   const changed = [...others, ...planted, ...leftOut];
+  const nested = await workspace.nestedChanges();
   return {
     refusal: changed.length === 0 ? null : refusalOf(open, changed, events),
     gone,
-    unrecorded: [...others, ...planted],
+    unrecorded: [...others, ...planted, ...nested.map(({ path }) => `${path}/ (a repository of its own)`)],
   };
 }
 

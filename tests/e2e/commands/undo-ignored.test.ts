@@ -267,6 +267,7 @@ describe('what is lost', () => {
   const copies = [
     ['a copy', 'cp data.db other.bin; rm data.db'],
     ['an archive', 'gzip data.db; mv data.db.gz data.db.gzip'],
+    ['a copy, with another file in its place,', 'cp data.db other.bin; echo > data.db'],
     ['a copy over a limit', 'cp data.db other.bin; rm data.db', '--max-changed-file-size', '1m'],
   ];
 
@@ -314,6 +315,15 @@ describe('what is lost', () => {
       expect.stringMatching(/2 files restored .* Not restored: data, node_modules\.$/),
     ]);
     expect(readFileSync(join(repository.root, 'last/one'), 'utf8')).toBe('one\n');
+  });
+
+  test('is named where a link takes the place of a folder of packages', async () => {
+    const repository = await makeRepository({ '.gitignore': 'node_modules/\n' });
+    repository.write('node_modules/x/index.js', '');
+    const { runDir } = await runOf(repository, 'rm -r node_modules; ln -s /usr node_modules');
+    expect((await undo(repository, runDir)).lastLine).toMatch(
+      /1 file restored .* Not restored: node_modules\.$/,
+    );
   });
 
   testAtNight(

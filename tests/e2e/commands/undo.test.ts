@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   truncateSync,
@@ -169,6 +170,8 @@ describe('a run that was killed', () => {
 
   test('inside a command that had changed something is refused, since its author is unknown; --force reverts the rest', async () => {
     const repository = await makeRepository({ 'a.txt': 'old\n' });
+    const nested = await makeRepository({ 'c.txt': 'c\n' });
+    renameSync(nested.root, join(repository.root, 'nested'));
     const runDir = join(temporaryFolder(), 'run');
     await killedRun(
       repository,
@@ -177,13 +180,14 @@ describe('a run that was killed', () => {
       ({ type, call }) => type === 'tool.started' && call?.name === 'run_command',
     );
     repository.write('b.txt', 'b\n');
+    repository.write('nested/c.txt', 'changed\n');
     const refused = await undo(repository, runDir);
     expect(refused.lastLine).toMatch(
       /^patchsmith: usage_error \(exit 2\) \[ERR_UNDO_CONFLICT\]: The run died during: run_command \w+\. Changed since the last record, .*: b\.txt\. /,
     );
     expect(readFileSync(join(repository.root, 'a.txt'), 'utf8')).toBe('new\n');
     expect((await undo(repository, runDir, '--force')).lastLine).toMatch(
-      /1 file restored .* Not restored: b\.txt\.$/,
+      /1 file restored .* Not restored: b\.txt, nested\/ \(a repository of its own\)\.$/,
     );
     expect(readFileSync(join(repository.root, 'a.txt'), 'utf8')).toBe('old\n');
   });

@@ -126,12 +126,12 @@ export function keepFiles({ root, shadowDir, format }: KeptPlaces, ignored: read
 }
 
 /** The ctime changes with every change of a file, and cannot be set. */
-function statOf(view: TreeView, path: string): { ctimeNs: string; size: number } | null {
+function statOf(view: TreeView, path: string) {
   const look = view.lookAt(path);
   if (look.status === 'absent') return null;
   return look.status === 'seen'
-    ? { ctimeNs: look.stat.ctimeNs.toString(), size: look.stat.size }
-    : { ctimeNs: '', size: 0 };
+    ? { ctimeNs: look.stat.ctimeNs.toString(), size: look.stat.size, isFolder: look.stat.kind === 'folder' }
+    : { ctimeNs: '', size: 0, isFolder: true };
 }
 
 /** `folder` is why the entries of one are not listed. */
@@ -269,8 +269,8 @@ export function keptFiles(
   return viewing(root, (view) => {
     const hasChanged = ({ path, ctimeNs, size }: KeptDocument['unkept'][number]) => {
       const now = statOf(view, path);
-      if (ctimeNs === null || now === null) return now === null;
-      return isHere ? now.ctimeNs !== ctimeNs : size !== null && now.size !== size;
+      if (now === null || (size === null && !now.isFolder)) return true;
+      return isHere ? ctimeNs !== null && now.ctimeNs !== ctimeNs : size !== null && now.size !== size;
     };
     return { status: 'ok', ...kept, unkept: kept.unkept.filter(hasChanged) };
   });
@@ -286,18 +286,19 @@ function readKept(shadowDir: string): { status: 'ok'; kept?: KeptDocument } | Fa
   return { status: 'ok', kept: kept.data };
 }
 
-/** Ignored files and folders that were there before the run, and are gone. */
+/** Ignored files and folders that were there before the run and are gone; of a file that was not kept, it is enough to have changed. */
 export function goneIgnored(root: string, shadowDir: string, isNamed = false): GonePath[] {
   const kept = keptFiles(root, shadowDir, isNamed);
   if (kept.status === 'failed') return [];
-  const all: GonePath[] = [
-    ...kept.files.map(({ path }) => ({ path, lost: null })),
-    ...kept.unkept.map(({ path, ctimeNs, size }) => ({
-      path,
-      lost: ctimeNs === null ? null : (size ?? ('unknown' as const)),
-    })),
-  ];
-  return viewing(root, (view) => all.filter(({ path }) => view.lookAt(path).status === 'absent'));
+  return viewing(root, (view) => [
+    ...kept.files.filter(({ path }) => statOf(view, path) === null).map(({ path }) => ({ path, lost: null })),
+    ...kept.unkept
+      .filter(({ path, size }) => size !== null || !statOf(view, path)?.isFolder)
+      .map(({ path, ctimeNs, size }) => ({
+        path,
+        lost: ctimeNs === null ? null : (size ?? ('unknown' as const)),
+      })),
+  ]);
 }
 
 /** What is gone. `lost` is the size in bytes of contents that were not kept; null if nothing is lost that work cannot make again. */

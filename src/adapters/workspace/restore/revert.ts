@@ -69,7 +69,7 @@ export function whyKept({
   repositories: readonly string[];
   /** A repository that existed when the run began and is gone; null if there is none. */
   lost: string | null;
-  /** Ignored files and folders that are gone. */
+  /** Ignored files and folders whose contents are gone. */
   gone: readonly GonePath[];
 }): PutBackPlaces['whyKept'] {
   const kept = new Set(all.flatMap(({ before }) => before?.blob ?? []));
@@ -98,7 +98,7 @@ function mayHold({ path, lost }: GonePath, other: string, bytes: number): boolea
 }
 
 function perhapsCopied(lost: string): string {
-  return `it may be a copy of ${JSON.stringify(lost)}, which was there when the run began and is gone`;
+  return `it may be a copy of ${JSON.stringify(lost)}, which was there when the run began and is gone or changed`;
 }
 
 /** Whether it was created before that time: a move keeps the birth time, which cannot be set. */
