@@ -1,7 +1,9 @@
 /**
- * The program that reads documents and pages, in a separate process without resources or permissions: its argument says
- * whether it gets a PDF document or an HTML page on stdin, and it writes its text to stdout as one line of JSON (`ProgramAnswer` in reader.ts).
+ * The program that reads documents and pages, in a separate process without resources or permissions: it gets a
+ * PDF document or an HTML page on stdin, and writes its text to stdout as one line of JSON (`ProgramAnswer` in reader.ts).
  */
+
+import { isPdf } from './kinds.ts';
 
 /** Maximum characters of text; may be exceeded by one page. */
 const MAX_CHARS = 2_000_000;
@@ -12,7 +14,7 @@ process.stdout.write(JSON.stringify(await answerTo(Buffer.concat(chunks))));
 
 async function answerTo(bytes: Buffer): Promise<{ text: string } | { why: string }> {
   try {
-    if (process.argv[2] === 'pdf') return { text: await pdfText(bytes) };
+    if (isPdf(bytes)) return { text: await pdfText(bytes) };
     return { text: (await import('./html.ts')).htmlMarkdown(bytes.toString('utf8')) };
   } catch (error) {
     return { why: error instanceof Error ? error.message : String(error) };

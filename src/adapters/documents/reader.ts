@@ -6,16 +6,17 @@ import { jsonOrUndefined } from '../../domain/text/json.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import { timeoutSignal } from '../../files/time-limit.ts';
 import type { DocumentRead, DocumentReader } from '../../ports.ts';
+import { isPdf } from './kinds.ts';
 
-/** Limits for one process, and the built file of program.ts. */
-interface Bounds {
+/** Limits for one process, and what it runs. */
+interface ProcessBounds {
   readonly timeoutMs: number;
   /** Memory that it may write to, in KiB: unpacked data is not on the JavaScript heap. */
   readonly memoryKib: number;
   readonly program: string;
 }
 
-const BOUNDS: Bounds = {
+const BOUNDS: ProcessBounds = {
   timeoutMs: 30_000,
   // Node 24 reserves 512 MiB for compiled code, and does not start with less.
   memoryKib: 768 * 1024,
@@ -30,24 +31,22 @@ const HEAP_MIB = 256;
 /** Maximum bytes of an answer. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
-/** Which documents can be read is judged by content: a name proves nothing. */
-export function documentReader(given: Partial<Bounds> = {}): DocumentReader {
+/** `program` is the built file of program.ts. */
+export function documentReader(given: Partial<ProcessBounds> = {}): DocumentReader {
   return {
-    // A PDF may begin after other bytes; those that do are rare, and are not read.
-    kindOf: (bytes) =>
-      Buffer.from(bytes.subarray(0, 5)).toString('latin1') === '%PDF-' ? 'a PDF document' : null,
+    kindOf: (bytes) => (isPdf(bytes) ? 'a PDF document' : null),
     async read(bytes, signal) {
-      const read = await readApart('pdf', bytes, { ...BOUNDS, ...given }, signal);
+      const read = await readApart(bytes, { ...BOUNDS, ...given }, signal);
       return read.status === 'ok' ? { status: 'ok', text: readable(read.text) } : read;
     },
   };
 }
 
 /** Converts HTML to Markdown; null for a page that takes too much. Rejects when the signal aborts. */
-export function htmlReader(given: Partial<Bounds> = {}) {
+export function htmlReader(given: Partial<ProcessBounds> = {}) {
   return async (html: string, signal: AbortSignal): Promise<string | null> => {
     const bounds = { ...BOUNDS, timeoutMs: HTML_TIMEOUT_MS, ...given };
-    const read = await readApart('html', Buffer.from(html), bounds, signal);
+    const read = await readApart(Buffer.from(html), bounds, signal);
     signal.throwIfAborted();
     return read.status === 'ok' ? read.text : null;
   };
@@ -82,9 +81,8 @@ async function readApart(...asked: Parameters<typeof readNow>): Promise<Document
 const ProgramAnswer = z.union([z.strictObject({ text: z.string() }), z.strictObject({ why: z.string() })]);
 
 async function readNow(
-  kind: 'pdf' | 'html',
   bytes: Uint8Array,
-  { timeoutMs, memoryKib, program }: Bounds,
+  { timeoutMs, memoryKib, program }: ProcessBounds,
   signal: AbortSignal,
 ): Promise<DocumentRead> {
   const interrupted: DocumentRead = { status: 'failed', reason: 'interrupted', why: 'the run was stopped' };
@@ -96,7 +94,7 @@ async function readNow(
     : '--experimental-permission';
   const node = [
     ...[process.execPath, '--no-warnings', `--max-old-space-size=${HEAP_MIB}`],
-    ...[permission, `--allow-fs-read=${program}`, program, kind],
+    ...[permission, `--allow-fs-read=${program}`, program],
   ];
   // Few runs read a document.
   const { execa } = await import('execa');
