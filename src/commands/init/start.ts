@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { type Survey, surveyRepository } from '../../adapters/survey/survey.ts';
 import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import { PROJECT_FILE } from '../../config/resolve.ts';
-import { absolutePath, type RepoPath } from '../../domain/changes/path.ts';
+import { absolutePath, foldersAround, type RepoPath } from '../../domain/changes/path.ts';
 import { done, noChange, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { pluralize, sentence } from '../../domain/text/words.ts';
 import { readFile, writeFile, writeNewFile } from '../../files/nofollow-files.ts';
@@ -90,7 +90,17 @@ async function initialise(
     name,
     survey,
   );
-  const ignored = await ignoredIn(root, Object.keys(files), userGitEnvironment(context.env));
+  const paths = Object.keys(files);
+  const rules = paths.flatMap(foldersAround).map((folder) => join(folder, '.gitignore'));
+  const pipe = rules
+    .map((path) => ({ path, look: lookAt(root, path) }))
+    .find(({ look }) => look.status === 'seen' && look.stat.kind === 'special');
+  if (pipe !== undefined)
+    return usageError(
+      'ERR_TEMPLATE_UNWRITTEN',
+      `${pipe.path} is a pipe or device, which git would wait for.`,
+    );
+  const ignored = await ignoredIn(root, paths, userGitEnvironment(context.env));
   let written = 0;
   let left: string[] = [];
   for (const [path, text] of Object.entries(files)) {
