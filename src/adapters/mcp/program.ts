@@ -8,6 +8,8 @@ import type { CommandInput, CommandResult, CommandTalk } from '../../ports.ts';
 
 /** Most bytes of one message. */
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
+/** Maximum messages waiting to be taken; a turn has far fewer calls. */
+const MAX_UNSENT = 256;
 /** How many characters are kept of the end of a server's stderr. */
 const MAX_ERRORS = 2_000;
 /** How long a server may take to exit once its stdin is closed. */
@@ -27,6 +29,12 @@ export function programTransport(run: RunProgram): ProgramTransport {
   let ended: Promise<void> = Promise.resolve();
   let errors = '';
   let why: string | null = null;
+  let unsent = 0;
+
+  function giveUp(reason: string): void {
+    why ??= reason;
+    stopping.abort();
+  }
 
   function onOutput(bytes: Uint8Array): void {
     if (why !== null) return;
@@ -34,8 +42,7 @@ export function programTransport(run: RunProgram): ProgramTransport {
       // The bytes belong to the caller.
       buffer.append(Buffer.from(bytes));
     } catch {
-      why = `it sent a message of more than ${MAX_MESSAGE_BYTES / 1024 ** 2} MiB`;
-      stopping.abort();
+      giveUp(`it sent a message of more than ${MAX_MESSAGE_BYTES / 1024 ** 2} MiB`);
       return;
     }
     for (;;) {
@@ -73,8 +80,12 @@ export function programTransport(run: RunProgram): ProgramTransport {
         );
       }),
     async send(message) {
+      if (unsent >= MAX_UNSENT) giveUp('it asks faster than it takes the answers');
       if (why !== null || input === null) throw new Error(why ?? 'it has not been started');
-      await input.write(serializeMessage(message));
+      unsent += 1;
+      await input.write(serializeMessage(message)).finally(() => {
+        unsent -= 1;
+      });
     },
     async close() {
       input?.end();
