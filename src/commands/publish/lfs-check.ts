@@ -47,9 +47,12 @@ export async function refuseMissingLfs(
   );
 }
 
-/** Null for any other content. */
+/** The largest pointer. */
+export const MAX_POINTER_BYTES = 1_024;
+
+/** Null for any other content, also for what is larger and was not read. */
 function pointerIn(path: string, bytes: Buffer | null): Pointer | null {
-  if (bytes === null || bytes.length > 1024) return null;
+  if (bytes === null) return null;
   const [, oid, size] =
     /^version https:\/\/git-lfs\.github\.com\/spec\/v1\n(?:.*\n)*?oid sha256:([0-9a-f]{64})\nsize (\d{1,15})\n/.exec(
       bytes.toString('latin1'),

@@ -21,12 +21,9 @@ import { explained } from './refusals.ts';
  * is a pull request to continue, so that none has to be opened, and rules are asked for with its round.
  */
 export async function preflightPublishing(place: PublishPlace, continues: boolean): Promise<void> {
-  try {
-    await askForAll(place, continues);
-  } catch (error) {
-    if (!(error instanceof GitHubRefused)) throw error;
-    stop(publishFailed('ERR_GITHUB_REFUSED', `Publishing would fail: ${explained(error.refusal)}`));
-  }
+  const asked = await answerOf(askForAll(place, continues));
+  if (asked.status === 'refused')
+    stop(publishFailed('ERR_GITHUB_REFUSED', `Publishing would fail: ${explained(asked.refusal)}`));
 }
 
 async function askForAll(
@@ -65,11 +62,10 @@ async function askForAll(
 /** To a token that may open pull requests GitHub answers that there is nothing to merge. */
 async function askForPullRequest(upstream: OnGitHub, base: string): Promise<void> {
   const title = 'patchsmith checks whether it may open pull requests';
-  try {
-    await upstream.write('POST /pulls', { title, head: base, base }, { isRepeatable: true });
-  } catch (error) {
-    if (!(error instanceof GitHubRefused) || error.refusal.status !== 422) throw error;
-  }
+  const asked = await answerOf(
+    upstream.write('POST /pulls', { title, head: base, base }, { isRepeatable: true }),
+  );
+  if (asked.status === 'refused' && asked.refusal.status !== 422) throw new GitHubRefused(asked.refusal);
 }
 
 async function defaultBranchOf(where: OnGitHub, name: string): Promise<string> {

@@ -20,7 +20,7 @@ import {
   treeEntries,
 } from '../../git/store/trees.ts';
 import type { PublishJob } from './job.ts';
-import { refuseMissingLfs } from './lfs-check.ts';
+import { MAX_POINTER_BYTES, refuseMissingLfs } from './lfs-check.ts';
 import { stop } from './place.ts';
 import { checkLinked } from './policy-check.ts';
 import type { CheckedPatch } from './read-run.ts';
@@ -66,18 +66,15 @@ export async function rebuildRun(
   const proven = await provenTree(job, clone, patch, trees.began);
   const merged = await onBase(job, clone, trees, proven);
   const changes = await treeDifferences(clone.gitDir, trees.now, merged);
-  const named = new Set(patch.files.flatMap(({ path, from }) => [path, ...(from === null ? [] : [from])]));
-  const strays = changes.filter(({ path }) => !named.has(path));
-  if (strays.length > 0)
-    conflicting(
-      job,
-      trees,
-      strays.map(({ path }) => ({ path, why: 'the base has moved what the patch changes to it' })),
-    );
+  const named = new Set(patch.files.flatMap(({ path, from }) => [path, from]));
+  const why = 'the base has moved what the patch changes to it';
+  const strays = changes.flatMap(({ path }) => (named.has(path) ? [] : [{ path, why }]));
+  if (strays.length > 0) conflicting(job, trees, strays);
 
   const there = changes.flatMap(({ before }) => contentOf(before));
+  const coming = changes.flatMap(({ after }) => contentOf(after));
   await clone.fetchContents(there);
-  const sizes = await sizesOf(clone.gitDir, [...there, ...changes.flatMap(({ after }) => contentOf(after))]);
+  const sizes = await sizesOf(clone.gitDir, [...there, ...coming]);
   const total = [...sizes.values()].reduce((sum, size) => sum + size, 0);
   if (total > MAX_TOTAL_BYTES) broken(`its contents come to more than ${MAX_TOTAL_BYTES} bytes`);
   const sized = (state: TreeDifference['after']) => state && { ...state, size: sizes.get(state.blob) ?? 0 };
@@ -104,22 +101,17 @@ export async function rebuildRun(
   publication.merged = both;
   for (const line of flagLines(review.flags)) say(line);
   if (both.length > 0) say(`merged with changes of ${trees.name}: ${both.join(', ')}`);
-  const contents = await readBlobs(
-    clone.gitDir,
-    changes.flatMap(({ after }) => contentOf(after)),
-    () => MAX_TOTAL_BYTES,
-  );
   const isMerge = (result.followUp?.merge ?? null) !== null;
   if (settings.fallback === 'issue' && !isMerge)
     job.made.patch = await clone.run([...DIFF, trees.now, merged]);
-  const files = changes.map(({ path, after }) => ({
-    path,
-    bytes: after === null ? null : (contents.get(after.blob) ?? null),
-  }));
   const protectedPaths = await checkLinked(job, clone, patch, merged);
   // A merge that is kept as it is has both parents to tell.
   if (merged === trees.now && !isMerge) stop(noChange(`${trees.name} already contains the whole patch.`));
-  await refuseMissingLfs(job, files);
+  const small = await readBlobs(clone.gitDir, coming, () => MAX_POINTER_BYTES);
+  await refuseMissingLfs(
+    job,
+    changes.map(({ path, after }) => ({ path, bytes: small.get(after?.blob ?? '') ?? null })),
+  );
   return { tree: merged, protectedPaths };
 }
 

@@ -1,7 +1,7 @@
 /** The current pull requests by patchsmith, found by their markers and checked by the commits of their branches. */
 
 import * as z from 'zod';
-import { type PullRecord, recordIn } from '../../../domain/github/publishing/record.ts';
+import { recordIn } from '../../../domain/github/publishing/record.ts';
 import { type CleanMerge, commitsSince, findHead } from '../branch.ts';
 import { PullRequest } from '../pull-requests.ts';
 import { GitHubObjectId, type OnGitHub } from '../request.ts';
@@ -11,25 +11,9 @@ const Pull = PullRequest.extend({
   created_at: z.iso.datetime({ offset: true }),
   base: z.object({ sha: GitHubObjectId, ref: z.string(), repo: z.object({ full_name: z.string() }) }),
 });
-type Pull = z.infer<typeof Pull>;
 
 /** A pull request whose text has our record, and whose branch is in the repository itself. */
-export interface OwnPull extends Pick<Pull, 'number' | 'node_id' | 'title'> {
-  readonly draft: boolean;
-  readonly url: string;
-  readonly body: string;
-  /** ISO 8601. */
-  readonly createdAt: string;
-  /** OWNER/NAME as the repository is called today. */
-  readonly repository: string;
-  readonly branch: string;
-  readonly head: string;
-  /** The branch to merge into, and the commit it is at. */
-  readonly base: { readonly branch: string; readonly sha: string };
-  readonly record: PullRecord;
-  /** Id in its markers. */
-  readonly marker: string;
-}
+export type OwnPull = Exclude<ReturnType<typeof ownPull>, NotOwn>;
 
 /** Why a pull request is not one to continue. */
 export type NotOwn = keyof typeof NOT_OWN;
@@ -58,20 +42,23 @@ export async function listOwnPulls(where: OnGitHub): Promise<OwnPull[]> {
   return listed.map(ownPull).filter((pull) => typeof pull !== 'string');
 }
 
-function ownPull(pull: Pull): OwnPull | NotOwn {
+function ownPull(pull: z.infer<typeof Pull>) {
   const { number, node_id, draft = false, html_url: url, state, title, head, base } = pull;
   const body = pull.body ?? '';
-  if (state !== 'open') return 'closed';
+  if (state !== 'open') return 'closed' as const;
   // Only somebody with write access can have put a branch there.
-  if (head.repo?.full_name.toLowerCase() !== base.repo.full_name.toLowerCase()) return 'of a fork';
+  if (head.repo?.full_name.toLowerCase() !== base.repo.full_name.toLowerCase()) return 'of a fork' as const;
   const found = recordIn(body);
-  if (found === null || head.ref === base.ref) return 'not ours';
+  if (found === null || head.ref === base.ref) return 'not ours' as const;
   return {
     ...{ number, node_id, draft, url, title, body, createdAt: pull.created_at },
+    /** OWNER/NAME as the repository is called today. */
     repository: base.repo.full_name,
     branch: head.ref,
     head: head.sha,
+    /** The branch to merge into, and the commit it is at. */
     base: { branch: base.ref, sha: base.sha },
+    /** `marker` is the id in its markers. */
     ...found,
   };
 }

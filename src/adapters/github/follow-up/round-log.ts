@@ -20,13 +20,6 @@ import type { OwnPull } from './continued-pull.ts';
 
 const NAME = ROUNDS_REF.replace('refs/', '');
 
-/** The rounds, oldest first; `tip` is null before the first one. `damaged` is a commit that records no round, or null. */
-export interface RoundLog {
-  readonly tip: { readonly sha: string; readonly tree: string } | null;
-  readonly rounds: readonly RecordedRound[];
-  readonly damaged: string | null;
-}
-
 const WithId = z.object({ sha: GitHubObjectId });
 const LoggedCommit = z.object({
   sha: GitHubObjectId,
@@ -36,22 +29,21 @@ const LoggedCommit = z.object({
   }),
 });
 
-/** As far back as the pull request, and at least a day. Throws `GitHubRefused`. */
-export async function readRounds(
-  where: OnGitHub,
-  { createdAt }: Pick<OwnPull, 'createdAt'>,
-  now: number,
-): Promise<RoundLog> {
+/**
+ * The rounds, oldest first, as far back as the pull request, and at least a day. `tip` is null before the first one. `damaged`
+ * is a commit that records no round, or null. Throws `GitHubRefused`.
+ */
+export async function readRounds(where: OnGitHub, { createdAt }: Pick<OwnPull, 'createdAt'>, now: number) {
   const ref = await where.find('/git/ref/{ref}', Ref, { ref: NAME });
-  if (ref === null) return { tip: null, rounds: [], damaged: null };
+  const rounds: RecordedRound[] = [];
+  let damaged: string | null = null;
+  if (ref === null) return { tip: null, rounds, damaged };
   const { sha } = ref.object;
   const since = new Date(Math.min(Date.parse(createdAt), now - DAY_MS)).toISOString();
   const commits = await where.list('/commits', LoggedCommit, { sha, since });
   const { tree } = await where.get('/git/commits/{commit_sha}', z.object({ tree: WithId }), {
     commit_sha: sha,
   });
-  const rounds: RecordedRound[] = [];
-  let damaged: string | null = null;
   for (const { sha: id, commit } of commits.reverse()) {
     const round = roundIn(commit.message);
     if (round === null) damaged = id;
@@ -63,7 +55,7 @@ export async function readRounds(
 /** Null if it was added, else how GitHub refused it: others may have added one in the meantime. Throws `GitHubRefused`. */
 export async function addRound(
   where: OnGitHub,
-  { tip }: RoundLog,
+  { tip }: Pick<Awaited<ReturnType<typeof readRounds>>, 'tip'>,
   round: Round,
   counts: RoundCounts,
 ): Promise<GitHubRefusal | null> {

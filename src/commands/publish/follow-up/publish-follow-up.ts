@@ -11,12 +11,7 @@ import {
   type OwnPull,
   readOwnPull,
 } from '../../../adapters/github/follow-up/continued-pull.ts';
-import {
-  type ReviewThread,
-  readThreads,
-  replyTo,
-  resolveThread,
-} from '../../../adapters/github/follow-up/review-threads.ts';
+import { readThreads, replyTo, resolveThread } from '../../../adapters/github/follow-up/review-threads.ts';
 import { findPulls, updatePullRequest } from '../../../adapters/github/pull-requests.ts';
 import { OnGitHub } from '../../../adapters/github/request.ts';
 import type { FollowUp } from '../../../domain/github/follow-up.ts';
@@ -146,7 +141,7 @@ async function answerThreads(job: PublishJob, followUp: FollowUp, sha: string): 
     const [first] = thread?.comments ?? [];
     if (thread === undefined || first === undefined) continue;
     const isChanged = changed.has(thread.path);
-    if (!hasAnswer(thread, mark)) {
+    if (!thread.comments.some(({ body }) => body.includes(mark))) {
       const body = threadAnswer({ result, sha, isChanged, mark });
       await replyTo(upstream, { pull: followUp.pullRequest, comment: first.id, body });
       sayMade(`answered the review of ${thread.path}`);
@@ -155,8 +150,4 @@ async function answerThreads(job: PublishJob, followUp: FollowUp, sha: string): 
     const why = await obstacleIn(job, () => resolveThread(upstream, id));
     if (why !== null) publication.warnings.push(warning('WARN_THREAD_NOT_RESOLVED', why.reason));
   }
-}
-
-function hasAnswer({ comments }: ReviewThread, mark: string): boolean {
-  return comments.some(({ body }) => body.includes(mark));
 }

@@ -14,14 +14,8 @@ const RECORD =
 export function recordOfCosts(text: string): { marker: string; costs: RunCost[] } | null {
   const [, list = '', marker] = RECORD.exec(text.replaceAll('\r\n', '\n')) ?? [];
   if (marker === undefined) return null;
-  const costs = list
-    .split(' ')
-    .filter((one) => one !== '')
-    .map((one) => {
-      const [runId = '', usd] = one.split('=');
-      return { runId, usd: Number(usd) };
-    });
-  return { marker, costs };
+  const costs = [...list.matchAll(/ ([^ =]+)=(\S+)/g)];
+  return { marker, costs: costs.map(([, runId = '', usd]) => ({ runId, usd: Number(usd) })) };
 }
 
 /** The body with those of the text that it replaces and of one more run, before the marker at its end: at most 100. */

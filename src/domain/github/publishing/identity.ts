@@ -36,16 +36,8 @@ export function planId(plan: PlanSaid, repository: string, sha256: (text: string
 
 /** `issue 7` or `comment 1234`: what asked for the work, within a plan's identity; null where the plan's text itself did. */
 export function requestOf({ source }: RunPlan): string | null {
-  switch (source.kind) {
-    case 'issue':
-      return `issue ${source.number}`;
-    case 'comment':
-      return `comment ${source.commentId}`;
-    case 'file':
-    case 'stdin':
-    case 'message':
-      return null;
-  }
+  if (source.kind === 'comment') return `comment ${source.commentId}`;
+  return source.kind === 'issue' ? `issue ${source.number}` : null;
 }
 
 /** The id of a plan that came from the issue, or a comment on the issue, at this address. */
@@ -119,18 +111,8 @@ function slugOf({ source, title }: RunPlan): string {
 }
 
 function wordsOf(source: PlanSource, title: string): string {
-  switch (source.kind) {
-    case 'issue':
-    case 'comment':
-      return `issue-${source.number}`;
-    case 'file': {
-      const name = nameOf(source.path);
-      return name.replace(/\.[^.]*$/, '') || title;
-    }
-    case 'stdin':
-    case 'message':
-      return title;
-  }
+  if ('number' in source) return `issue-${source.number}`;
+  return (source.kind === 'file' && nameOf(source.path).replace(/\.[^.]*$/, '')) || title;
 }
 
 function slug(words: string): string {
