@@ -5,6 +5,7 @@ import { shown } from '../config/values/value.ts';
 import type { Environment } from '../domain/environment.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import { type Warning, warning } from '../domain/warnings/warning.ts';
+import type { Federation } from '../ports/network.ts';
 import {
   type ActionInput,
   AUDIENCE,
@@ -17,23 +18,11 @@ import {
   SETUP_MODES,
 } from './inputs.ts';
 
-const COMMANDS_OF_MODE: Readonly<Record<Mode, readonly string[]>> = {
-  prepare: ['prepare'],
-  run: ['run'],
-  resume: ['resume'],
-  publish: ['publish'],
-  'run-and-publish': ['run', 'publish'],
-};
-
 /** Where `run-dir` names the run that there is, and not the folder for a new one. */
 const NAMES_RUN: readonly string[] = ['publish', 'resume'];
 
 /** What makes the Claude API trust a job without a key. */
-export interface FederationGiven {
-  readonly ruleId: string;
-  readonly organizationId: string;
-  readonly serviceAccountId: string | null;
-  readonly workspaceId: string | null;
+export interface FederationGiven extends Omit<Federation, 'identityToken' | 'onAccessToken'> {
   readonly audience: string;
 }
 
@@ -62,8 +51,7 @@ export function readInputs(env: Environment): InputsGiven {
   const { given, problems, warnings } = namedInputs(env, known);
   const mode = oneOf(MODES, { name: 'mode', initial: 'run', given, problems });
   const sandboxSetup = oneOf(SETUP_MODES, { name: 'sandbox-setup', initial: 'auto', given, problems });
-  const { flags, untaken } = flagsOf(given, known, mode);
-  problems.push(...untaken);
+  const flags = flagsOf({ given, problems }, known, mode);
   if (given.has('plan') && given.has('plan-file'))
     problems.push(problem('ERR_SETTINGS_CONFLICT', 'plan and plan-file: give one of them, not both'));
   if (mode !== null && NAMES_RUN.includes(mode) && !given.has(RUN_DIR))
@@ -73,14 +61,12 @@ export function readInputs(env: Environment): InputsGiven {
         `${RUN_DIR}: mode ${mode} needs the run directory, such as where its artifact was unpacked`,
       ),
     );
-  const federation = federationIn(given);
-  if (federation !== null && 'code' in federation) problems.push(federation);
   return {
     mode: mode ?? 'run',
     sandboxSetup: sandboxSetup ?? 'off',
     plan: given.get('plan') ?? null,
     apiKey: given.get('api-key')?.trim() ?? null,
-    federation: federation !== null && 'code' in federation ? null : federation,
+    federation: federationIn({ given, problems }),
     githubToken: given.get('github-token')?.trim() ?? null,
     runDir: given.get(RUN_DIR)?.trim() ?? null,
     flags,
@@ -103,22 +89,21 @@ function oneOf<T extends string>(
   return value ?? null;
 }
 
-/** The settings among the inputs, for each command of the mode, and a problem for each input that the mode does not take. */
+/** The settings among the inputs, for each command of the mode, with a problem for each input that the mode does not take. */
 function flagsOf(
-  given: ReadonlyMap<string, string>,
+  { given, problems }: Pick<NamedInputs, 'given' | 'problems'>,
   known: readonly ActionInput[],
   mode: Mode | null,
-): { flags: Record<string, Record<string, string>>; untaken: Problem[] } {
-  const commands = COMMANDS_OF_MODE[mode ?? 'run-and-publish'];
+): InputsGiven['flags'] {
+  const commands: string[] = mode === null || mode === 'run-and-publish' ? ['run', 'publish'] : [mode];
   const flags: Record<string, Record<string, string>> = {};
-  const untaken: Problem[] = [];
   for (const command of commands) flags[command] = {};
   for (const { name, flag, initial, commands: takers } of known) {
     const value = given.get(name);
     if (value === undefined) continue;
     const takenBy = commands.filter((command) => takers.includes(command));
     if (takenBy.length === 0 && value !== initial)
-      untaken.push(
+      problems.push(
         problem(
           'ERR_INPUT_NOT_TAKEN',
           `${name}: is not an input of mode ${mode}, only of ${takers.join(', ')}`,
@@ -128,7 +113,7 @@ function flagsOf(
       if (flag !== null && !(flag === RUN_DIR && NAMES_RUN.includes(command)))
         Object.assign(flags[command] ?? {}, { [flag]: value });
   }
-  return { flags, untaken };
+  return flags;
 }
 
 interface NamedInputs {
@@ -178,20 +163,24 @@ function namedInputs(env: Environment, known: readonly ActionInput[]): NamedInpu
   return { given, problems, warnings };
 }
 
-function federationIn(given: ReadonlyMap<string, string>): FederationGiven | Problem | null {
+/** Null, with a problem, if it is not complete. */
+function federationIn({ given, problems }: Pick<NamedInputs, 'given' | 'problems'>): FederationGiven | null {
   const of = (name: string) => given.get(name)?.trim() ?? null;
   const ruleId = of('federation-rule-id');
   const organizationId = of('organization-id');
   const serviceAccountId = of('service-account-id');
   const workspaceId = of('workspace-id');
   if ([ruleId, organizationId, serviceAccountId, workspaceId].every((id) => id === null)) return null;
-  if (ruleId === null || organizationId === null)
-    return problem(
-      'ERR_INPUT_MISSING',
-      'federation-rule-id and organization-id: a login without a key needs both',
-    );
-  if (given.has('api-key'))
-    return problem('ERR_SETTINGS_CONFLICT', 'api-key and federation-rule-id: give one of them, not both');
+  if (ruleId === null || organizationId === null) {
+    const lacking = 'federation-rule-id and organization-id: a login without a key needs both';
+    problems.push(problem('ERR_INPUT_MISSING', lacking));
+    return null;
+  }
+  if (given.has('api-key')) {
+    const both = 'api-key and federation-rule-id: give one of them, not both';
+    problems.push(problem('ERR_SETTINGS_CONFLICT', both));
+    return null;
+  }
   const audience = of('oidc-audience') ?? AUDIENCE;
   return { ruleId, organizationId, serviceAccountId, workspaceId, audience };
 }
