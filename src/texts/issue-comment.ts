@@ -1,6 +1,7 @@
 /** The comment on the issue that requested the work: the result, the reason, and what to do. */
 
 import { escaped, pathCode, verbatim } from '../domain/github/publishing/markdown.ts';
+import type { Publication } from '../domain/github/publishing/publication.ts';
 import type { OutcomeName } from '../domain/run/exit-code.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
@@ -19,21 +20,14 @@ import {
 } from './run-parts.ts';
 
 /** The contents of the comment on an issue. */
-export interface CommentFacts {
+export interface CommentFacts extends Pick<Publication, 'conflicts' | 'warnings'> {
   /** Contains no secrets. */
   readonly result: RunResult;
   /** The outcome of the publication. */
   readonly outcome: RunOutcome;
-  readonly pullRequest: {
-    readonly number: number;
-    readonly draft: boolean;
-    readonly draftReasons: readonly string[];
-    readonly operation: Operation;
-  } | null;
-  /** Files that the base has changed too, so that the patch does not apply. */
-  readonly conflicts: readonly { readonly path: string; readonly why: string }[];
-  /** Those of the publication. */
-  readonly warnings: readonly string[];
+  readonly pullRequest:
+    | (Pick<PullMade, 'number' | 'draft' | 'operation'> & { readonly draftReasons: readonly string[] })
+    | null;
   /** Page of the workflow run; null outside a workflow. */
   readonly runUrl: string | null;
   /** Page of the repository, to whose pull requests a reason may lead. */
@@ -46,7 +40,7 @@ export interface CommentFacts {
   readonly marker: string;
 }
 
-type Operation = 'created' | 'updated' | 'closed' | 'none';
+type PullMade = NonNullable<Publication['pullRequest']>;
 
 /** Always far below the 65,536 characters that GitHub accepts. */
 export function commentText(facts: CommentFacts): string {
@@ -140,7 +134,7 @@ function nextOf({ draft, draftReasons }: NonNullable<CommentFacts['pullRequest']
 const LACKING =
   'Fix what is missing by hand, or publish again, which needs no new run and opens no second pull request.';
 
-const OPENED: Readonly<Record<Operation, string>> = {
+const OPENED: Readonly<Record<PullMade['operation'], string>> = {
   created: 'Pull request opened',
   updated: 'Pull request updated',
   closed: 'Pull request closed',

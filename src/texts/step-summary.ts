@@ -1,6 +1,7 @@
 /** The summary of a step: the outcome first, then the facts behind it. */
 
 import { code, escaped, pathCode } from '../domain/github/publishing/markdown.ts';
+import type { Publication } from '../domain/github/publishing/publication.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import type { FoundSecret } from '../domain/secrets/secret-scan.ts';
@@ -20,7 +21,7 @@ import {
 export interface StepFacts {
   /** The outcome of the whole step. */
   readonly outcome: RunOutcome;
-  readonly pullRequest: { readonly number: number; readonly url: string; readonly draft: boolean } | null;
+  readonly pullRequest: Pick<NonNullable<Publication['pullRequest']>, 'number' | 'url' | 'draft'> | null;
   /** Those of the publication; the run's own are in its result. */
   readonly warnings: readonly string[];
 }

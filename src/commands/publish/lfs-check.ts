@@ -48,7 +48,7 @@ export async function refuseMissingLfs(
 }
 
 /** The largest pointer. */
-export const MAX_POINTER_BYTES = 1_024;
+export const MAX_LFS_POINTER = 1_024;
 
 /** Null for any other content, also for what is larger and was not read. */
 function pointerIn(path: string, bytes: Buffer | null): Pointer | null {
