@@ -10,6 +10,13 @@ describe('the calls of one turn', () => {
     expect(lanes(['read'], ['read'], ['command'], ['command'], ['read'])).toEqual([2, 2, 1]);
   });
 
+  test('what is asked outside shares no lane with commands, so that what each has changed is known', () => {
+    const command = (isOutside: boolean) => ({ lane: 'command', isOutside }) as const;
+    expect(lanesOf([command(false), command(true), command(true)]).map((lane) => lane.length)).toEqual([
+      1, 2,
+    ]);
+  });
+
   test('writes run together only while their paths differ', () => {
     expect(lanes(['write', 'a'], ['write', 'b'], ['write', 'a'])).toEqual([2, 1]);
     expect(lanes(['write', 'a'], ['write', 'a/b'])).toEqual([1, 1]);
