@@ -65,6 +65,37 @@ describe('a reviewer that answers without a review', () => {
     expect(JSON.stringify(asked(ended)[1]?.conversation.messages[2])).toContain('findings.0.line');
     expect(reviewOf(ended)).toMatchObject({ status: 'done', reason: '' });
   });
+
+  test.each<[string, RunAction[], string]>([
+    [
+      'three times',
+      Array.from({ length: 3 }, () => answered({})),
+      "The reviewer's answer does not fit its schema: findings: Invalid input: expected array, received undefined.",
+    ],
+    [
+      'since it refuses',
+      [answered({}, { stop: 'refusal', stopDetail: 'cyber' })],
+      "The reviewer's answer is a refusal (cyber).",
+    ],
+    [
+      'since it was cut off',
+      [answered({ findings: [] }, { stop: 'max_tokens' })],
+      "The reviewer's answer was cut off.",
+    ],
+    [
+      'since nobody answers',
+      [{ type: 'review.failed', kind: 'outage', message: 'It is down.', again: false }],
+      'It is down.',
+    ],
+  ])('%s: the work is done all the same, and it is said', async (_, answers, reason) => {
+    const ended = await play([...work, ...answers], { start });
+    expect(ended.stop).toEqual({ why: 'completed', summary: 'Done.' });
+    const part = reviewOf(ended);
+    expect(part).toMatchObject({ status: 'failed', reason });
+    expect(whyUnreviewed(part, { changedFiles: 1 })).toBe(
+      `The patch was not reviewed: ${reason.slice(0, -1)}`,
+    );
+  });
 });
 
 describe('caps hold', () => {
@@ -114,5 +145,23 @@ describe('caps hold', () => {
     );
     expect(reviewOf(ended)).toMatchObject({ model: 'gpt-5.4', status: 'done' });
     expect(asked(ended)[0]?.isOfFallback).toBe(true);
+  });
+
+  test('a signal during the review is an interruption, the deadline is not', async () => {
+    for (const [reason, why] of [
+      [{ cause: 'deadline' }, 'completed'],
+      [{ cause: 'signal', signal: 'SIGTERM' }, 'interrupted'],
+    ] as const) {
+      const interrupt = new AbortController();
+      const ended = await play(
+        [edit('w', 'new\n'), turn({ text: 'Done.' }), answered({ findings: [blocking] })],
+        {
+          start,
+          interrupt,
+          onEvent: ({ type }) => (type === 'verify.completed' ? interrupt.abort(reason) : undefined),
+        },
+      );
+      expect([ended.stop?.why, asked(ended).length]).toEqual([why, 0]);
+    }
   });
 });

@@ -4,7 +4,9 @@ import { ChangeLedger } from '../../src/domain/changes/ledger.ts';
 import type { RunAction } from '../../src/domain/run/events.ts';
 import { redactorFor } from '../../src/domain/secrets/redact.ts';
 import { openRealParts, type RealParts, SECRET, verifyPlaceIn } from '../support/files/real-parts.ts';
+import { isRunning, oddSeconds } from '../support/machine/processes.ts';
 import { withEnoughTime } from '../support/waiting/enough-time.ts';
+import { until } from '../support/waiting/until.ts';
 
 async function verify(
   { sandbox, workspace }: RealParts,
@@ -36,6 +38,25 @@ async function verify(
   };
 }
 
+test('every command runs, also after one has failed, and secrets are kept out of what they said', async () => {
+  const parts = await openRealParts({ 'a.txt': 'a\n' });
+  const { actions, ends } = await verify(parts, [
+    'cat a.txt; exit 3',
+    `echo ${SECRET.slice(0, 4)}""${SECRET.slice(4)}`,
+  ]);
+  expect(ends.map(([, exitCode, output]) => [exitCode, output])).toEqual([
+    [3, 'a\n'],
+    [0, '***\n'],
+  ]);
+  expect(actions.map(({ type }) => type)).toEqual(['verify.completed']);
+});
+
+test('the middle of a long output is left out, with a note', async () => {
+  const { reports } = await verify(await openRealParts({}), ['seq 1 5000']);
+  const output = reports[0]?.output ?? '';
+  expect(output).toMatch(/^1\n2\n[\s\S]*\n\[15893 of 23893 characters left out\]\n[\s\S]*\n5000\n$/);
+});
+
 test('a command that outlives its time has failed, and the next one still runs', async () => {
   const parts = await openRealParts({});
   const { reports } = await withEnoughTime(
@@ -46,4 +67,13 @@ test('a command that outlives its time has failed, and the next one still runs',
     [true, 'begun\n'],
     [false, 'next\n'],
   ]);
+});
+
+test('an interruption ends it: the command at hand is reported as interrupted, the next does not run', async () => {
+  const stop = new AbortController();
+  const seconds = oddSeconds();
+  const sleep = `sleep ${seconds}`;
+  void until('the command runs', () => isRunning(seconds)).then(() => stop.abort());
+  const { reports } = await verify(await openRealParts({}), [sleep, 'echo next'], { signal: stop.signal });
+  expect(reports.map(({ command, end }) => [command, end.interrupted])).toEqual([[sleep, true]]);
 });

@@ -24,6 +24,10 @@ function problemsOf(inputs: Partial<SettingInputs>): string[] {
   return resolved.status === 'failed' ? resolved.problems.map(({ message }) => message) : [];
 }
 
+test('an empty variable is an absent one', () => {
+  expect(settingsOf({ env: { PATCHSMITH_MAX_ITERATIONS: '' } }).maxIterations).toBe(25);
+});
+
 test('an invalid value is reported even if a flag overrides it', () => {
   const flags = { 'max-iterations': '3' };
   expect(problemsOf({ flags, env: { PATCHSMITH_MAX_ITERATIONS: 'many' } })).toEqual([

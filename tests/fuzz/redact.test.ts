@@ -16,6 +16,8 @@ const FORMS: Readonly<Record<string, (value: string) => string>> = {
   raw: (value) => value,
   'JSON-escaped': (value) => JSON.stringify(value).slice(1, -1),
   'URL-encoded': (value) => encodeURIComponent(value),
+  'URL-encoded in small letters': (value) =>
+    encodeURIComponent(value).replace(/%../g, (code) => code.toLowerCase()),
   hex: (value) => Buffer.from(value).toString('hex'),
   'capital hex': (value) => Buffer.from(value).toString('hex').toUpperCase(),
   base64: (value) => Buffer.from(value).toString('base64'),

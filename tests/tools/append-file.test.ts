@@ -32,6 +32,14 @@ test('text goes to the end, on a separate line, with the line endings of the fil
   expect(onDisk('crlf.txt')).toBe('a\r\nb\r\nc\r\nd\r\n');
 });
 
+test('files that are not text, outside or too large stay unchanged', async () => {
+  workspace.put('b.bin', Buffer.from([0, 1, 2]));
+  expect(await append('b.bin', 'x')).toMatchObject({ status: 'failed', reason: 'not_text' });
+  expect(await append('../x', 'x')).toMatchObject({ status: 'failed', reason: 'path_refused' });
+  workspace.put('big.txt', 'a'.repeat(8 * 1024 * 1024));
+  expect(await append('big.txt', 'x')).toMatchObject({ status: 'failed' });
+});
+
 test('a file that was read in part is not known as a whole by adding to it', async () => {
   workspace.put('long.txt', 'a line of text\n'.repeat(100));
   await workspace.call(readFileTool(), { path: 'long.txt', offset: 1, limit: 10 });

@@ -52,6 +52,13 @@ const toolStarted = (id: string, name: string, input: unknown): RunAction => ({
   iteration: 1,
 });
 
+test('a verify command that fails shows the end of its output', () => {
+  const { accept, printed } = open();
+  const report = { command: 'npm test', end: commandEnd(1), output: 'a.js    \n1 of 2 failed\n' };
+  accept({ type: 'verify.completed', tree: null, reports: [report], otherwise: [] });
+  expect(printed()).toContain('    | a.js\n    | 1 of 2 failed\n');
+});
+
 test('a verify command that has ended is shown at once, and not again with the event about all of them', () => {
   const { accept, progress, printed } = open();
   const report = (command: string) => ({ command, end: commandEnd(0), output: '' });

@@ -5,7 +5,7 @@ import { type FileState, toCodeChanges } from '../../../../src/domain/changes/ch
 import { ChangeLedger } from '../../../../src/domain/changes/ledger.ts';
 import type { PathGuard } from '../../../../src/domain/changes/path-policy.ts';
 import type { CaptureScope, Workspace } from '../../../../src/ports/workspace.ts';
-import { ScratchCheckout } from '../scratch-checkout.ts';
+import { at, ScratchCheckout } from '../scratch-checkout.ts';
 
 /** The workspace with a ledger that takes everything for the work of calls. */
 async function openWithLedger(scratch: ScratchCheckout, guard?: PathGuard) {
@@ -145,6 +145,41 @@ describe('rules of the end', () => {
       'x\n',
     ]);
     expect(text('a.was')).toBe('\xe4\r\n\xe4\r\n');
+  });
+
+  test('listing and searching follow the rules of the moment', async () => {
+    const scratch = new ScratchCheckout();
+    scratch.write('.gitignore', '*.log\n');
+    scratch.write('a.log', 'word\n');
+    scratch.write('a.txt', 'word\n');
+    scratch.commit();
+    const { workspace } = await openWithLedger(scratch);
+    const list = async (path = '') => {
+      const listed = await workspace.listFiles(at(path), null);
+      return listed.status === 'ok' ? listed.paths : listed.message;
+    };
+    scratch.write('sub/b.log', 'word\n');
+    scratch.write('sub/b.txt', 'word\n');
+    expect(await list()).toEqual(['.gitignore', 'a.txt', 'sub/b.txt']);
+    scratch.write('.gitignore', '*.txt\n');
+    expect(await list('sub')).toEqual(['sub/b.log']);
+    expect(await list()).toEqual(['.gitignore', 'a.log', 'a.txt', 'sub/b.log']);
+    scratch.write('sub/.gitignore', '*\n');
+    expect(await list()).toEqual(['.gitignore', 'a.log', 'a.txt']);
+    scratch.remove('.gitignore');
+    scratch.remove('sub/.gitignore');
+    expect(await list('sub')).toEqual(['sub/b.log', 'sub/b.txt']);
+    const found = await workspace.search({
+      pattern: 'word',
+      path: at(''),
+      glob: '*.log',
+      maxMatches: 10,
+      signal: new AbortController().signal,
+    });
+    expect(found.status === 'ok' && found.matches.map(({ path }) => path)).toEqual(['a.log', 'sub/b.log']);
+    expect(await workspace.writeFile(at('c.log'), Buffer.from('x'))).toMatchObject({ ignored: false });
+    scratch.write('.gitignore', '*.log\n');
+    expect(await workspace.writeFile(at('d.log'), Buffer.from('x'))).toMatchObject({ ignored: true });
   });
 });
 
