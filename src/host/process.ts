@@ -60,7 +60,7 @@ export interface HostProcess {
 export function openHostProcess(host: NodeJS.Process, ends: ProcessEnds = {}): HostProcess {
   // Compiling a parser takes longer than most schemas parse in a whole run.
   z.config({ jitless: true });
-  const secrets = secretsAmong(host.env);
+  const secrets = secretsAmong({ ...host.env, ...Object.fromEntries(host.argv.entries()) });
   const people = openPeople(host);
   const redact = redactorForGrowing(secrets);
   const printable = (text: string) => oneLine(redact(text), 4_000);

@@ -103,12 +103,12 @@ function hostEntry(problemIn: (entry: string) => string | null) {
       .trim()
       // Checked before lower-casing, which turns some letters of other scripts into ASCII (the Kelvin sign into k).
       .regex(/^[\x20-\x7e]*$/, { error: 'write names in other scripts as punycode (xn--…)', abort: true })
-      .toLowerCase()
       .superRefine((entry, context) => {
-        const problem = problemIn(entry);
+        const problem = problemIn(entry.toLowerCase());
         if (problem !== null)
           context.addIssue({ code: 'custom', message: `${JSON.stringify(entry)}: ${problem}` });
       })
+      .toLowerCase()
   );
 }
 

@@ -99,3 +99,13 @@ test('a false match is accepted by file path, but not by the project file', asyn
   const refused = await runCli(['run', '-m', 'x'], { cwd: repository.root });
   expect(refused.stderr).toContain('a project file may not set accept-secrets');
 });
+
+test('a password in an address that is refused is not repeated', async () => {
+  const { root } = await makeRepository({ 'a.txt': 'a\n' });
+  const wrong = ['--allow-domain', 'https://me:PassWord99@x.org', '--service', 'pg://me:PassWord99@x.org'];
+  const { exitCode, stdout, stderr } = await runCli(['run', '-m', 'x', '--output', 'json', ...wrong], {
+    cwd: root,
+  });
+  expect([exitCode, stdout]).toEqual([2, expect.stringContaining('me:***@x.org')]);
+  expect(`${stdout}${stderr}`).not.toMatch(/PassWord99/i);
+});
