@@ -274,7 +274,8 @@ function tellWhatStays(
       `Left as they are, because git does not track them and their earlier contents were not stored: ${listed(left, MAX_NAMED)}${others}.`,
     );
   }
-  if (result?.status !== 'finished' && events.some(({ type }) => type === 'tool.started'))
+  const hasDied = result?.status !== 'finished' || result.errorCode === 'ERR_PROCESS_DIED';
+  if (hasDied && events.some(({ type }) => type === 'tool.started'))
     say('Not checked: ignored files that commands wrote, since the run died before it listed them.');
   const stays = (why: string, paths: readonly string[]) =>
     paths.length > 0 && say(`Left as they are, because ${why}: ${listed(paths, MAX_NAMED)}.`);
