@@ -11,7 +11,7 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { connect, createServer, type Server } from 'node:net';
+import { connect, createServer, type ListenOptions, Server } from 'node:net';
 import { orNone } from '../../files/failures.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 
@@ -48,35 +48,28 @@ async function lockFolder(kind: LockKind, folder: string, shared: string): Promi
   const name = lockName(kind, statSync(folder, { bigint: true }));
   const letGo = await takeName(name);
   if (letGo === null) return null;
-  const leave = await announce(name, shared);
-  if (leave === null) letGo();
-  let isHeld = leave !== null;
-  return (
-    leave &&
-    (() => {
-      if (!isHeld) return;
-      isHeld = false;
-      leave();
-      letGo();
-    })
-  );
+  let leave = await announce(name, shared);
+  if (leave === null) {
+    letGo();
+    return null;
+  }
+  return () => {
+    if (leave === null) return;
+    leave();
+    leave = null;
+    letGo();
+  };
 }
 
 /**
  * The lock is the name of a Linux abstract socket: the kernel gives it to one process and takes it back however that
  * process dies, so that no lock is ever stale. It identifies the folder itself, by any path.
  */
-function takeName(name: string): Promise<(() => void) | null> {
-  const server = createServer((stranger) => stranger.destroy());
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      error.code === 'EADDRINUSE' ? resolve(null) : reject(error),
-    );
-    server.listen(name, () => {
-      server.unref();
-      resolve(() => server.close());
-    });
-  });
+async function takeName(name: string): Promise<(() => void) | null> {
+  const server = await listening({ path: name });
+  if (server instanceof Server) return () => server.close();
+  if (server.code === 'EADDRINUSE') return null;
+  throw server;
 }
 
 type LockKind = 'run' | 'tree';
@@ -100,10 +93,10 @@ async function announce(name: string, path: string): Promise<(() => void) | null
   const folder = openFolder(path);
   if (folder === null) return () => {};
   const own = `${socketsOf(name)}${randomBytes(8).toString('hex')}.sock`;
-  const server = await listening(`${folder.place}/${own}`);
+  const server = await listening({ path: `${folder.place}/${own}`, writableAll: true });
   const leave = () => {
     // The server removes its socket when it closes, through the open folder.
-    server?.close();
+    if (server instanceof Server) server.close();
     folder.close();
   };
   if (!(await hasAnswer(folder.place, name, own))) return leave;
@@ -137,12 +130,12 @@ async function hasAnswer(place: string, name: string, own: string | null): Promi
 /** Only a folder made to delay us has more. */
 const MAX_ASKED = 100;
 
-/** Null if none can be created. */
-function listening(path: string): Promise<Server | null> {
+/** A socket whose connections are closed at once, or why there is none. */
+function listening(at: ListenOptions): Promise<Server | NodeJS.ErrnoException> {
   const server = createServer((stranger) => stranger.destroy());
   return new Promise((resolve) => {
-    server.on('error', () => resolve(null));
-    server.listen({ path, writableAll: true }, () => resolve(server.unref()));
+    server.on('error', resolve);
+    server.listen(at, () => resolve(server.unref()));
   });
 }
 
