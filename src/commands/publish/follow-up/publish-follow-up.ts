@@ -4,7 +4,7 @@
  */
 
 import { mergeBaseOf } from '../../../adapters/github/branch.ts';
-import type { Clone } from '../../../adapters/github/clone.ts';
+import { type Clone, MAX_CONTENT_BYTES } from '../../../adapters/github/clone.ts';
 import {
   commitsOf,
   NOT_OWN,
@@ -14,18 +14,21 @@ import {
 import { readThreads, replyTo, resolveThread } from '../../../adapters/github/follow-up/review-threads.ts';
 import { findPulls, updatePullRequest } from '../../../adapters/github/pull-requests.ts';
 import { OnGitHub } from '../../../adapters/github/request.ts';
+import { conflictKind, hasMarkers } from '../../../domain/github/conflict.ts';
 import type { FollowUp } from '../../../domain/github/follow-up.ts';
 import { originOfCommit } from '../../../domain/github/publishing/commit-message.ts';
 import { requestOf } from '../../../domain/github/publishing/identity.ts';
 import { policyViolation, publishFailed } from '../../../domain/run/outcome.ts';
+import { listed, sentence } from '../../../domain/text/words.ts';
 import { warning } from '../../../domain/warnings/warning.ts';
+import { type MergedTrees, mergeTrees } from '../../../git/store/merge-trees.ts';
+import { treeDifferences, treeEntries } from '../../../git/store/trees.ts';
 import { threadAnswer, withFollowUp } from '../../../texts/follow-up.ts';
 import type { Ground } from '../change.ts';
 import { cleanMergeIn, cloneFor, type PublishJob } from '../job.ts';
 import { obstacleIn, stop } from '../place.ts';
 import { checkPolicy } from '../policy-check.ts';
 import type { CheckedPatch } from '../read-run.ts';
-import { remakeMerge } from './remade-merge.ts';
 
 /** The pull request as it is now: the change goes on its head, and never over it. Null if that moves meanwhile. */
 export async function lookAtContinuedPull(
@@ -110,13 +113,20 @@ async function refuseOthers(
 }
 
 /** What the change was made of and what it goes on: the head then and now, or the merge of the base with each. */
+interface TreesOfChange {
+  readonly began: string;
+  readonly now: string;
+  /** Stops if a tree made from `now` is not a resolved merge. */
+  refuseUnresolved?(tree: string): Promise<void>;
+}
+
 async function treesOf(
   job: PublishJob,
   clone: Clone,
   pull: OwnPull,
   followUp: FollowUp,
   now: string,
-): Promise<{ began: string; now: string; refuseUnresolved?: (tree: string) => Promise<void> }> {
+): Promise<TreesOfChange> {
   const { head: began, merge } = followUp;
   // People may have pushed since; what they pushed is built upon.
   if (pull.head !== began && (await mergeBaseOf(job.upstream, began, pull.head)) !== began)
@@ -126,6 +136,68 @@ async function treesOf(
   if (merge !== null) return remakeMerge(job, clone, pull, { ...followUp, merge });
   if (!(await clone.fetch([began]))) moved(`GitHub no longer has ${began}.`);
   return { began: (await clone.commit(began)).tree, now };
+}
+
+/** Refuses a commit that the base does not contain, and a merge with a different result. */
+async function remakeMerge(
+  job: PublishJob,
+  clone: Clone,
+  pull: OwnPull,
+  { head, merge }: FollowUp & { readonly merge: string },
+): Promise<TreesOfChange> {
+  const { upstream, result } = job;
+  const notMade = (why: string) => stop(publishFailed('ERR_MERGE_NOT_MADE', why));
+  const name = `${pull.base.branch} (${merge.slice(0, 8)})`;
+  if ((await mergeBaseOf(upstream, pull.base.sha, merge)) !== merge)
+    notMade(`The run has merged ${merge.slice(0, 8)}, which is not in ${pull.base.branch}.`);
+  const mergeOf = async (ours: string): Promise<MergedTrees> => {
+    const before = await mergeBaseOf(upstream, merge, ours);
+    return (await clone.fetch([before, ours, merge]))
+      ? mergeTrees(clone.gitDir, { before, ours, theirs: merge }, clone.network)
+      : { status: 'failed', message: `GitHub no longer has all of ${before}, ${ours} and ${merge}` };
+  };
+  const began = await mergeOf(head);
+  const now = pull.head === head ? began : await mergeOf(pull.head);
+  if (began.status === 'failed') return notMade(sentence(began.message));
+  if (now.status === 'failed') return notMade(sentence(now.message));
+  if (began.tree !== result.baseTree)
+    notMade(
+      `The run began with the tree ${result.baseTree}, and merging ${name} gives ${began.tree}: there were other uncommitted changes, or a different version of git merged differently.`,
+    );
+  const known = new Set(began.conflicts.map(({ path }) => path));
+  const more = now.conflicts.filter(({ path }) => !known.has(path)).map(({ path }) => path);
+  if (more.length > 0)
+    notMade(
+      `Since the run started, the branch has more conflicts with ${name}: ${listed(more, 10, 'file')}. Run it again.`,
+    );
+  return {
+    began: began.tree,
+    now: now.tree,
+    async refuseUnresolved(tree) {
+      const left = await unresolved(clone, now, tree);
+      if (left.length > 0)
+        notMade(`The conflict with ${name} is not resolved in ${listed(left, 10, 'file')}.`);
+    },
+  };
+}
+
+/** Conflicts with markers in the result, and those that cannot be distinguished from a resolved one unless the change touches them. */
+async function unresolved(
+  clone: Clone,
+  { tree: merged, conflicts }: MergedTrees & { status: 'merged' },
+  tree: string,
+): Promise<string[]> {
+  const { gitDir } = clone;
+  const changed = new Set((await treeDifferences(gitDir, merged, tree)).map(({ path }) => path));
+  const blobs = new Map(((await treeEntries(gitDir, tree)) ?? []).map(({ path, id }) => [path, id]));
+  const ids = conflicts.flatMap(({ path }) => blobs.get(path) ?? []);
+  const contents = await clone.contents(ids, MAX_CONTENT_BYTES);
+  return conflicts.flatMap((conflict) => {
+    const content = contents.get(blobs.get(conflict.path) ?? '') ?? null;
+    if (changed.has(conflict.path)) return hasMarkers(content?.toString('utf8') ?? '') ? conflict.path : [];
+    const kind = conflictKind(conflict, content);
+    return kind === 'lines' || kind === null ? conflict.path : [];
+  });
 }
 
 /** Answers in the review threads that the run was given, once each. Only threads whose file was changed are resolved. */
