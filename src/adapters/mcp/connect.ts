@@ -46,6 +46,9 @@ export type CallEnd =
 
 /** More tools than any model can use well. */
 const MAX_TOOLS = 256;
+/** Most bytes of one answer by HTTP, and most requests by HTTP that wait for one. */
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
+const MAX_WAITING = 256;
 /** Time limit for telling a server that a session is over. */
 const GOODBYE_MS = 1_000;
 
@@ -164,7 +167,7 @@ export class ServerConnection {
               requestInit: { headers: { ...way.headers } },
               // Headers go nowhere else.
               redirectPolicy: 'same-origin',
-              fetch: way.fetch,
+              fetch: bounded(way.fetch),
             }),
       stop: new AbortController(),
     };
@@ -221,6 +224,28 @@ async function toolsOf(client: Client, timeout: number): Promise<OfferedTool[]> 
 export function schemaChecker(): (schema: Readonly<Record<string, unknown>>) => boolean {
   const ajv = new Ajv2020({ strict: false, logger: false });
   return (schema) => ajv.validateSchema({ ...schema }) === true;
+}
+
+/** An answer without end would fill the runner's memory, and so would ours to a server that asks without end. */
+function bounded(ask: typeof fetch): typeof fetch {
+  let waiting = 0;
+  return async (url, init) => {
+    if (waiting >= MAX_WAITING) throw new Error('it asks faster than it takes the answers');
+    waiting += 1;
+    const response = await ask(url, init).finally(() => {
+      waiting -= 1;
+    });
+    let bytes = 0;
+    const counted = new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        bytes += chunk.length;
+        if (bytes > MAX_ANSWER_BYTES)
+          throw new Error(`it sent more than ${MAX_ANSWER_BYTES / 1024 ** 2} MiB in one answer`);
+        controller.enqueue(chunk);
+      },
+    });
+    return response.body === null ? response : new Response(response.body.pipeThrough(counted), response);
+  };
 }
 
 /** Whether a server answered with one of these statuses. */

@@ -103,6 +103,41 @@ test.each([
   expect(run.result.mcp).toMatchObject([{ status: 'failed', reason: expect.stringContaining(why) }]);
 });
 
+test('one that never stops sending is cut off', async () => {
+  const { url } = await serve({
+    'tools/call'(_, response) {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      const more = () => {
+        while (!response.destroyed && response.write('y'.repeat(1024 * 1024)));
+        response.once('drain', more);
+      };
+      more();
+    },
+  });
+  const run = await calledRun({ servers: { there: { url } }, turns: ask });
+  expect(run.said[0]).toContain('it sent more than 8 MiB in one answer');
+});
+
+test('one that never stops asking is answered within bounds', async () => {
+  let most = 0;
+  let waiting = 0;
+  const { url } = await serve({
+    'tools/call'(_, response) {
+      const ping = 'data: {"jsonrpc":"2.0","id":1,"method":"ping"}\n\n';
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(ping.repeat(2_000));
+    },
+    // The answers are never taken.
+    undefined(_, response) {
+      most = Math.max(most, ++waiting);
+      response.once('close', () => --waiting);
+    },
+  });
+  const run = await calledRun({ servers: { there: { url, timeout_seconds: 2 } }, turns: ask });
+  expect(run.said[0]).toContain('there was no answer within 2 s');
+  expect(most).toBeLessThanOrEqual(256);
+  expect(most).toBeGreaterThan(100);
+});
+
 test('one that dies stops answering, and the run continues', async () => {
   const { url } = await serve({
     'tools/call'(_, response) {
