@@ -120,7 +120,7 @@ function matches(pattern: RegExp, text: string): boolean {
 }
 
 /** Every text that stands for one of the secrets. Longest first, so that a secret that contains another is replaced as a whole. */
-export function secretForms(secrets: readonly string[]): string[] {
+function secretForms(secrets: readonly string[]): string[] {
   const forms = new Set<string>();
   for (const secret of secrets.flatMap((value) => [value, value.trim(), ...value.split(/\r?\n/)])) {
     if (secret.length < MIN_SECRET_LENGTH) continue;

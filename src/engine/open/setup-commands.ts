@@ -17,7 +17,7 @@ import type { Session } from '../session.ts';
 import { refusalsSaid } from './egress-record.ts';
 import { cacheHint, installHint, missingPackage, missingProgramHint } from './install-hint.ts';
 import { quotedCommand, whyNotRunnable } from './preflight.ts';
-import { setupEnvOf, whyLeft } from './setup-secrets.ts';
+import { setupEnvOf } from './setup-secrets.ts';
 
 /** `baseline` is null when the verify commands are not to be run before the work. */
 interface CommandsBefore {
@@ -53,7 +53,6 @@ export async function runBefore(
   { workspace, sandbox, verifyPlace }: Places,
 ): Promise<RanBefore> {
   const { interrupt, redact, progress } = session;
-  const since = Date.now();
   // People see which command is in progress.
   const shown = (kind: 'setup' | 'verify') => ({
     redact,
@@ -67,12 +66,6 @@ export async function runBefore(
   });
   session.recordAndSave({ setup, sandbox: sandbox.level });
   const ran = { setup, verifyBaseline: null as CommandReport[] | null };
-  const left = setup.length === 0 || interrupt.aborted ? null : await whyLeft(session, workspace.root, since);
-  if (left !== null) {
-    // What the commands changed must not get into the run directory.
-    await workspace.sweep();
-    return { ...ran, status: 'failed', message: left, changes: [] };
-  }
   const whyUnready = async (): Promise<string | null> => {
     const failed = setup.find((report) => !succeeded(report.end));
     if (failed) return setupFailed(session, failed, '');

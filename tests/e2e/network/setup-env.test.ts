@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { inflateSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
-import { tempFolder } from '../../support/files/temp-folder.ts';
 import { call, done, scriptedRun } from '../../support/runs/scripted-run.ts';
 
 /** No name that would give it away. */
@@ -55,36 +54,15 @@ describe('a variable of --setup-env', () => {
     for (const text of [stderr, stdout, said, contentsOf(runDir)]) expect(text).not.toContain(VALUE);
   });
 
-  test('that setup commands leave in a cache, which later commands see, ends the run, too', async () => {
-    const home = tempFolder({ '.npm/_cacache/index-v5/a': '' });
-    const { result, server } = await run({
-      setup: [`echo "$${NAME}" > ~/.npm/_cacache/left`],
-      args: ['--cache', 'npm'],
-      env: { HOME: home },
+  test('that setup commands leave in the work tree is hidden from the model and from what is written', async () => {
+    const { result, stderr, server, runDir } = await run({
+      setup: [`echo "//npm.corp.example/:_authToken=$${NAME}" > .npmrc`],
+      does: 'cat .npmrc; base64 .npmrc; xxd -p .npmrc; echo looked',
     });
-    expect([result.exitCode, server.requests]).toEqual([2, []]);
-    expect(result.reason).toMatch(/Setup commands wrote a value of --setup-env .*\/left\. /);
-  });
-
-  test('that setup commands leave in a file, in any form, ends the run before a request to the model', async () => {
-    const { result, server, runDir } = await run({
-      setup: [
-        `echo "_auth=$(printf 'user:%s' "$${NAME}" | base64)" > .npmrc`,
-        `mkdir -p b; head -c 1048570 /dev/zero > b/large; printf %s "$${NAME}" >> b/large`,
-        `ln -s "/$${NAME}" b/link; git config http.extraHeader "X: $${NAME}"; git init -q b/own; git -C b/own config a.b "$${NAME}"`,
-        `: > "b/name-$${NAME}"; false`,
-      ],
-    });
-    expect(result.outcome).toBe('usage_error');
-    const [, named = ''] = /could read it: (.*)\. Write it below/.exec(result.reason) ?? [];
-    expect(
-      named
-        .replace(/\/\S*(?=\/agent)/g, '')
-        .split(/, | and /)
-        .sort(),
-    ).toEqual(['.npmrc', '/agent.git/config', 'b/large', 'b/link', 'b/name-***', 'b/own/.git/config']);
-    expect(server.requests).toEqual([]);
-    expect(contentsOf(runDir)).not.toContain(VALUE);
+    expect(result.exitCode, stderr).toBe(0);
+    const said = JSON.stringify(server.requests);
+    expect(said).toContain('_authToken=***');
+    for (const text of [stderr, said, contentsOf(runDir)]) expect(text).not.toContain(VALUE);
   });
 
   test.each([
