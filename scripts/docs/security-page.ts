@@ -144,8 +144,8 @@ Through intended channels:
   can leave in a request, in the patch, and with \`publish\`. The runner's own secrets are out of reach of commands.
 - **Every object of the repository can be read** by its id: also stashes, dropped commits, and what was staged but never committed. A
   fresh clone has none of that ([decision 017](decisions/017-other-repositories-in-the-work-tree.md)).
-- **Variables of \`--setup-env\`**: a package's install script can send them to an allowed host, or leave them in a form that the later
-  search does not find ([network.md](network.md#credentials-of-a-registry)).
+- **Variables of \`--setup-env\`**: a package's install script can send them to an allowed host, or leave them in a file
+  that the model's commands read ([network.md](network.md#credentials-of-a-registry)).
 - **Behind the machine's proxy**, that proxy resolves names: the owner of an allowed name can point it inside the proxy's network.
 - **Services of \`--service\`**: commands have all of their powers.
 - **Hosts of \`--allow-domain\`**: whoever can publish there, or read its logs, can receive data; TLS is not inspected.
