@@ -36,7 +36,13 @@ const A_PATH = {
 
 /** The path of a file or a folder. */
 export function path() {
-  return text().refine(canBePath, A_PATH);
+  return text()
+    .refine((given) => !/^[[{]\s*["'\]}[{]/.test(given), {
+      // It may hold tokens.
+      error: 'expected the path of a file, got JSON itself: write it to a file',
+      abort: true,
+    })
+    .refine(canBePath, A_PATH);
 }
 
 /** An entry of a list of paths. */
