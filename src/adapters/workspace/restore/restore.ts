@@ -66,13 +66,13 @@ export async function restoreAll(
   return whys;
 }
 
-/** The same. Null on success, otherwise the first reason. */
+/** The same. Null on success, otherwise the first path with its reason. */
 export async function revertChanges(
   places: RestorePlaces,
   changes: readonly PathChange[],
 ): Promise<string | null> {
-  const [first = null] = (await restoreAll(changes, places)).values();
-  return first;
+  for (const [path, why] of await restoreAll(changes, places)) return `${JSON.stringify(path)}: ${why}`;
+  return null;
 }
 
 /** Opens a restorer. Rejects if the shadow repository cannot be read. */
