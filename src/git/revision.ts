@@ -49,10 +49,11 @@ export async function askHead(ask: (...args: string[]) => Promise<GitAnswer>): P
   return { commit: said(commit), branchRef: said(branch) };
 }
 
-/** What is checked out now in the work tree at `root`; before the first commit, nothing. Asks one question. */
-export async function headOf(root: string, env: UserEnvironment): Promise<CheckedOutHead> {
+/** What is checked out now, according to this git dir or that of the folder; before the first commit, nothing. Asks one question. */
+export async function headOf(cwd: string, env: UserEnvironment, gitDir?: string): Promise<CheckedOutHead> {
   const args = ['rev-parse', '--revs-only', 'HEAD', '--symbolic-full-name', 'HEAD'];
-  const { stdout } = await askGit({ cwd: root, env: userGitEnvironment(env), args });
+  const named = gitDir === undefined ? {} : { GIT_DIR: gitDir };
+  const { stdout } = await askGit({ cwd, env: { ...userGitEnvironment(env), ...named }, args });
   const [commit = '', ref = ''] = stdout.toString('utf8').split('\n');
   return { commit: commit || null, branchRef: ref.startsWith('refs/') ? ref : null };
 }

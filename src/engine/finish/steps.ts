@@ -246,7 +246,7 @@ function namedIn({ files, folders }: NestedChange): string[] {
   return [...files, ...folders].sort();
 }
 
-/** A warning unless HEAD and index are what they were when `checkout` was found; `shadowDir` holds the index of then. */
+/** A warning unless HEAD and index are what they were when `checkout` was found; `shadowDir` holds the index of then. A copy has no git dir. */
 async function movedWarning(
   { root, gitDir, head }: Checkout,
   shadowDir: string,
@@ -254,15 +254,15 @@ async function movedWarning(
 ): Promise<Told> {
   const indexes = [join(gitDir, 'index'), join(shadowDir, START_INDEX)];
   const staged = (index: string) => {
-    const git = { cwd: root, env: { ...userGitEnvironment(env), GIT_INDEX_FILE: index } };
-    return askGit({ ...git, args: ['ls-files', '--stage', '-z'] });
+    const asked = { ...userGitEnvironment(env), GIT_DIR: gitDir, GIT_INDEX_FILE: index };
+    return askGit({ cwd: root, env: asked, args: ['ls-files', '--stage', '-z'] });
   };
   const isSame = ([one, other]: readonly Buffer[]) => other !== undefined && one?.equals(other);
   // An index that differs may only have other stats.
   const isStaged =
     !isSame(indexes.map(bytesOf)) &&
     !isSame((await Promise.all(indexes.map(staged))).map(({ stdout }) => stdout));
-  const now = await headOf(root, env);
+  const now = await headOf(root, env, gitDir);
   const isAt = now.commit === head.commit && (now.commit === null || now.branchRef === head.branchRef);
   const moved = [
     ...(isAt ? [] : [`HEAD from ${named(head)} to ${named(now)}`]),

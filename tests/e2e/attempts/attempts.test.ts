@@ -62,6 +62,7 @@ test('the smallest of the changes that pass is in the work tree, as if it had be
     ],
   });
   expect(run.patch).toContain('+ONE\n two');
+  expect(run.stderr).not.toContain('HEAD_MOVED');
   const other = (number: number) => join(runDir, 'attempts', String(number));
   expect(result.attempts).toMatchObject({
     asked: 3,
