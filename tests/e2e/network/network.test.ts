@@ -145,9 +145,9 @@ describe('a run with --allow-domain', () => {
     expect(result.network?.allowed).toBeNull();
     expect(events[0]).toMatchObject({ allowedDomains: [] });
     expect(result.warnings).toContain(
-      '[WARN_NO_EFFECT_WITHOUT_SANDBOX] --allow-domain HAS NO EFFECT: commands run without a sandbox, so they can reach whatever this machine can.',
+      '[WARN_NO_EFFECT_WITHOUT_SANDBOX] --allow-domain AND --service HAVE NO EFFECT: commands run without a sandbox, so they can reach whatever this machine can.',
     );
-    expect(stderr).toContain('--allow-domain HAS NO EFFECT');
+    expect(stderr).toContain('--allow-domain AND --service HAVE NO EFFECT');
     expect(said).not.toContain('127.0.0.1:17128');
   });
 

@@ -173,7 +173,7 @@ testAtNight('and one that was refused to the attempt that is kept', async () => 
   });
   expect([exitCode, hostsIn(result)], stderr).toEqual([
     8,
-    [[['network', 'example.org', ['toolu_1_0']]], [['example.org', 1]]],
+    [[['network', 'example.org', ['toolu_1_0']]], [['example.org', 2]]],
   ]);
 });
 
