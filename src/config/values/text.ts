@@ -19,11 +19,11 @@ const MAX_NAME_BYTES = 255;
 /** Bytes of a path: fewer than Linux allows, because it is joined to the working directory, or names are appended to it. */
 const MAX_PATH_BYTES = 2_000;
 
-/** Whether it can be a path, or several with one a line. Bytes that are not UTF-8 arrive as U+FFFD, which names another file. */
+/** Whether it can be a path, or several with one a line. Bytes that are not UTF-8 arrive as U+FFFD, which names another file. JSON is none, and may hold tokens. */
 function canBePath(given: string): boolean {
   const fits = (text: string, bytes: number) => Buffer.byteLength(text) <= bytes;
   return (
-    !/[\0\ufffd]/.test(given) &&
+    !/[\0\ufffd]|^[[{]\s*["'\]}[{]/.test(given) &&
     given.split('\n').every((line) => fits(line, MAX_PATH_BYTES)) &&
     given.split(/[\n/]/).every((name) => fits(name, MAX_NAME_BYTES))
   );
@@ -31,18 +31,12 @@ function canBePath(given: string): boolean {
 
 const A_PATH = {
   error: ({ input }: { input?: unknown }) =>
-    `expected a path in UTF-8 of at most ${formatNumber(MAX_PATH_BYTES)} bytes, ${MAX_NAME_BYTES} for each name, got ${shown(input)}`,
+    `expected a path in UTF-8 of at most ${formatNumber(MAX_PATH_BYTES)} bytes, ${MAX_NAME_BYTES} for each name, got ${/^[[{]/.test(String(input)) ? 'JSON: write it to a file' : shown(input)}`,
 };
 
 /** The path of a file or a folder. */
 export function path() {
-  return text()
-    .refine((given) => !/^[[{]\s*["'\]}[{]/.test(given), {
-      // It may hold tokens.
-      error: 'expected the path of a file, got JSON itself: write it to a file',
-      abort: true,
-    })
-    .refine(canBePath, A_PATH);
+  return text().refine(canBePath, A_PATH);
 }
 
 /** An entry of a list of paths. */

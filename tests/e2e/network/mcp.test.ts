@@ -71,10 +71,8 @@ test('problems with servers are reported before anything else happens', async ()
     2,
     expect.stringContaining('--mcp-config none.json: '),
   ]);
-  const inline = '{"mcpServers":{"a":{"url":"https://a.example/?key=tok-4711"}}}';
-  const [code, stderr] = await said('--mcp-config', inline);
-  expect([code, stderr]).toEqual([2, expect.stringContaining('got JSON itself: write it to a file')]);
-  expect(stderr).not.toContain('tok-4711');
+  const [, stderr] = await said('--mcp-config', '{"mcpServers":{"a":{"url":"https://a.ex/?k=tok-4711"}}}');
+  expect(stderr).toMatch(/^(?!.*tok-4711).*got JSON: write it to a file/s);
   write('mcp.json', JSON.stringify({ mcpServers: { a: { command: 'b', env: { C: `\${NO_SUCH}` } } } }));
   expect(await said('--mcp-config', 'mcp.json')).toEqual([
     2,

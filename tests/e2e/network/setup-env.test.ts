@@ -60,9 +60,9 @@ describe('a variable of --setup-env', () => {
       does: 'cat .npmrc; base64 .npmrc; xxd -p .npmrc; echo looked',
     });
     expect(result.exitCode, stderr).toBe(0);
-    const said = JSON.stringify(server.requests);
-    expect(said).toContain('_authToken=***');
-    for (const text of [stderr, said, contentsOf(runDir)]) expect(text).not.toContain(VALUE);
+    expect(JSON.stringify(server.requests)).toContain('_authToken=***');
+    for (const text of [stderr, JSON.stringify(server.requests), contentsOf(runDir)])
+      expect(text).not.toContain(VALUE);
   });
 
   test.each([

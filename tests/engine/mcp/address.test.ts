@@ -119,14 +119,12 @@ test('one that never stops sending is cut off', async () => {
 });
 
 test('one that never stops asking is answered within bounds', async () => {
-  let most = 0;
-  let waiting = 0;
+  let [most, waiting] = [0, 0];
   const { url } = await serve({
     'tools/call'(_, response) {
       const ping = 'data: {"jsonrpc":"2.0","id":1,"method":"ping"}\n\n';
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write(ping.repeat(2_000));
     },
-    // The answers are never taken.
     undefined(_, response) {
       most = Math.max(most, ++waiting);
       response.once('close', () => --waiting);
@@ -134,8 +132,7 @@ test('one that never stops asking is answered within bounds', async () => {
   });
   const run = await calledRun({ servers: { there: { url, timeout_seconds: 2 } }, turns: ask });
   expect(run.said[0]).toContain('there was no answer within 2 s');
-  expect(most).toBeLessThanOrEqual(256);
-  expect(most).toBeGreaterThan(100);
+  expect(most > 100 && most <= 256, String(most)).toBe(true);
 });
 
 test('one that dies stops answering, and the run continues', async () => {
