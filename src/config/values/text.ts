@@ -19,11 +19,11 @@ const MAX_NAME_BYTES = 255;
 /** Bytes of a path: fewer than Linux allows, because it is joined to the working directory, or names are appended to it. */
 const MAX_PATH_BYTES = 2_000;
 
-/** Whether it can be a path, or several with one a line. Bytes that are not UTF-8 arrive as U+FFFD, which names another file. JSON is none, and may hold tokens. */
+/** Whether it can be a path, or several with one a line. Bytes that are not UTF-8 arrive as U+FFFD, which names another file. JSON may hold tokens. */
 function canBePath(given: string): boolean {
   const fits = (text: string, bytes: number) => Buffer.byteLength(text) <= bytes;
   return (
-    !/[\0\ufffd]|^[[{]\s*["'\]}[{]/.test(given) &&
+    !/[\0\ufffd]|^(?:\{\s*["'}]|\[\s*["{])/.test(given) &&
     given.split('\n').every((line) => fits(line, MAX_PATH_BYTES)) &&
     given.split(/[\n/]/).every((name) => fits(name, MAX_NAME_BYTES))
   );

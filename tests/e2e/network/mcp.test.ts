@@ -67,9 +67,9 @@ test('problems with servers are reported before anything else happens', async ()
     2,
     expect.stringContaining('--mcp: expected NAME=COMMAND or NAME=URL'),
   ]);
-  expect(await said('--mcp-config', 'none.json')).toEqual([
+  expect(await said('--mcp-config', '[[none]].json')).toEqual([
     2,
-    expect.stringContaining('--mcp-config none.json: '),
+    expect.stringContaining('--mcp-config [[none]].json: '),
   ]);
   const [, stderr] = await said('--mcp-config', '{"mcpServers":{"a":{"url":"https://a.ex/?k=tok-4711"}}}');
   expect(stderr).toMatch(/^(?!.*tok-4711).*got JSON: write it to a file/s);
