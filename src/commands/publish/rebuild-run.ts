@@ -20,7 +20,6 @@ import {
   treeEntries,
 } from '../../git/store/trees.ts';
 import type { PublishJob } from './job.ts';
-import { MAX_LFS_POINTER, refuseMissingLfs } from './lfs-check.ts';
 import { stop } from './place.ts';
 import { checkLinked } from './policy-check.ts';
 import type { CheckedPatch } from './read-run.ts';
@@ -107,11 +106,6 @@ export async function rebuildRun(
   const protectedPaths = await checkLinked(job, clone, patch, merged);
   // A merge that is kept as it is has both parents to tell.
   if (merged === trees.now && !isMerge) stop(noChange(`${trees.name} already contains the whole patch.`));
-  const small = await readBlobs(clone.gitDir, coming, () => MAX_LFS_POINTER);
-  await refuseMissingLfs(
-    job,
-    changes.map(({ path, after }) => ({ path, bytes: small.get(after?.blob ?? '') ?? null })),
-  );
   return { tree: merged, protectedPaths };
 }
 

@@ -100,6 +100,10 @@ const KNOWN_REASONS: readonly (readonly [RegExp, string])[] = [
     'Use the token of a GitHub App or GITHUB_TOKEN, whose commits GitHub signs, with --sign required.',
   ],
   [
+    /unknown Git LFS object/,
+    'A run only writes the pointers of such files, so no one could check out the branch. In a checkout with the changed files run git add FILE and git lfs push --object-id origin with the ids; then publish again.',
+  ],
+  [
     /^Reference update failed|exists; cannot create/i,
     'Usually a branch whose name is a prefix of this one, such as patchsmith, is in the way: rename it, or choose another name with --branch.',
   ],

@@ -188,8 +188,6 @@ export const DURING_AND_AFTER = {
         'The base has changed the same files; the patch is kept. Run the plan again on the current base.',
       ERR_PATCH_BROKEN:
         'The patch is not the one that the run proved. Do not trust the run directory; run the plan again.',
-      ERR_LFS_MISSING:
-        'GitHub lacks contents of Git LFS files in the patch. Push them as the message says, then publish again.',
       ERR_MERGE_NOT_MADE:
         'This conflict with the base cannot be resolved, or the merge could not be reproduced. Merge by hand, or publish again if the message says so.',
       ERR_ROUND_NOT_RECORDED:

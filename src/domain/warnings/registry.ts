@@ -181,8 +181,6 @@ export const WARNING_AREAS = {
       'GitHub refused the comment, or the plan came from no issue here. Do as the message says, or set `--comment`.',
     WARN_FILES_EXCLUDED:
       'The published patch lacks files of `--exclude`, with which the run was verified. Check that the rest works without them.',
-    WARN_LFS_UNKNOWN:
-      'It is unknown whether GitHub has the contents of Git LFS files. Push them to be sure: `git lfs push`.',
   },
 } as const;
 

@@ -27,24 +27,13 @@ afterAll(closeGitHubs);
 test('a pointer without content on GitHub is not published, and the reason says how to push it', async () => {
   const there = await onGitHub(made);
   const { exitCode, said } = await publish(there);
-  expect([exitCode, said?.outcome]).toEqual([11, 'publish_failed']);
-  expect(said?.errorCode).toBe('ERR_LFS_MISSING');
-  expect(said?.reason).toMatch(/^Git LFS stores big\.bin, and GitHub does not have the contents/);
-  expect(said?.reason).toContain(`git add "big.bin" and git lfs push --object-id origin ${OID};`);
+  expect([exitCode, said?.errorCode]).toEqual([11, 'ERR_GITHUB_REFUSED']);
+  expect(said?.reason).toContain(`GH008: Your push referenced at least 1 unknown Git LFS object: ${OID} `);
+  expect(said?.reason).toContain('git lfs push --object-id origin with the ids; then publish again.');
   expect(await find(there)).toMatchObject({ branches: [], pulls: [] });
 
   there.repository.lfs.add(OID);
   const again = await publish(there);
   expect(again.exitCode, again.stderr).toBe(0);
   expect((await find(there)).pulls).toHaveLength(1);
-});
-
-test('where GitHub cannot be asked for it, that is a warning', async () => {
-  const there = await onGitHub(made);
-  there.github.faults.add({ on: { path: /\/info\/lfs\// }, trouble: { kind: 'status', status: 503 } });
-  const { exitCode, said, stderr } = await publish(there);
-  expect(exitCode, stderr).toBe(0);
-  expect(said?.warnings).toContainEqual(
-    '[WARN_LFS_UNKNOWN] It is unknown whether GitHub has the contents of big.bin, which Git LFS stores: it answers 503.',
-  );
 });

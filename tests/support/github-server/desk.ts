@@ -15,7 +15,6 @@ import { type Match, publishedDescription } from './description.ts';
 import { type Fault, Faults, troubleAnswer } from './faults.ts';
 import { type GitRequest, gitRequest, serveGit } from './git-http.ts';
 import { graphql, graphqlKind } from './graphql.ts';
-import { lfsAnswer } from './lfs.ts';
 import { checkPermission, sees } from './permissions.ts';
 import { notFound, Refusal } from './refusal.ts';
 import type { Hook, Invalid, SeenRequest } from './server.ts';
@@ -157,8 +156,6 @@ export class Desk {
     const log = /^\/_logs\/(\d+)$/.exec(seen.path)?.[1];
     if (log !== undefined) return this.#log(arrived, Number(log));
     const token = this.#token(request, seen);
-    const lfs = lfsAnswer(this.#world, token, seen);
-    if (lfs !== null) return lfs;
     const moved = this.#moved(seen, query);
     if (moved !== null) return moved;
     if (seen.operation?.startsWith('graphql/')) {

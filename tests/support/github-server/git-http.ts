@@ -64,6 +64,7 @@ export async function serveGit(
       REMOTE_ADDR: '127.0.0.1',
       // Read by the repository's update hook.
       SERVER_MAY_CHANGE_WORKFLOWS: token?.permissions.workflows === 'write' ? 'yes' : '',
+      SERVER_LFS: [...repository.lfs].join(' '),
       SERVER_RULES: rulesText(repository.settings),
       SERVER_DEFAULT: repository.settings.defaultBranch,
       SERVER_PROTECTED: repository.settings.protectedBranches.map((name) => `refs/heads/${name}`).join(' '),
@@ -93,6 +94,15 @@ for ref in $SERVER_PROTECTED; do
 done
 case "$3" in *[!0]*) ;; *) exit 0;; esac
 ${CHECK_RULES}
+lacking=$(git grep -hE '^oid sha256:[0-9a-f]{64}$' "$3" -- | cut -d: -f2 | while read -r oid; do
+  case " $SERVER_LFS " in *" $oid "*) ;; *) echo "    $oid";; esac
+done)
+if test -n "$lacking"; then
+  echo "error: GH008: Your push referenced at least 1 unknown Git LFS object:" >&2
+  echo "$lacking" >&2
+  echo "Try to push them with 'git lfs push --all'." >&2
+  exit 1
+fi
 test -n "$SERVER_MAY_CHANGE_WORKFLOWS" && exit 0
 known=$(git for-each-ref --format='%(objectname)' refs/heads | while read -r head; do
   git ls-tree -r "$head" .github/workflows/
