@@ -11,7 +11,7 @@
 import { whyNotWritable } from '../adapters/sandboxes/own-program.ts';
 import { obstacleTo } from '../adapters/storage/patch-file.ts';
 import { whyReadOnly } from '../adapters/workspace/find-checkout.ts';
-import { disarmSandboxGitDir } from '../adapters/workspace/reset-sandbox-git-dir.ts';
+import { disarmSandboxGitDir } from '../adapters/workspace/sandbox-git-dir.ts';
 import { absolutePath } from '../domain/changes/path.ts';
 import { forbidsBelow, pathGuard, pathPolicy } from '../domain/changes/path-policy.ts';
 import type { Failed } from '../domain/failed.ts';

@@ -27,7 +27,7 @@ import {
   repositoriesOf,
   type WorkspacePlaces,
 } from './open.ts';
-import { reopenSandboxGitDir } from './reset-sandbox-git-dir.ts';
+import { reopenSandboxGitDir } from './sandbox-git-dir.ts';
 import { rulesFolder } from './tree/looking-git.ts';
 import { shadowRepository, workTreeParts } from './tree/parts.ts';
 import { WorkTree } from './tree/work-tree.ts';

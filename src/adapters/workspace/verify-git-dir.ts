@@ -3,9 +3,10 @@
  * request, a fresh checkout of the base with the run's changes.
  */
 
-import { mkdirSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PathChange } from '../../domain/changes/change.ts';
+import { nameOf } from '../../domain/changes/path.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import type { BaseRevision } from '../../domain/run/events.ts';
 import { decodeNames } from '../../files/names.ts';
@@ -79,24 +80,35 @@ async function checkOut({
   folder,
   gitDir,
 }: CheckoutRequest): Promise<CheckedOut> {
-  const scratch = new ScratchIndex(shadowDir, 'verify.index');
+  const index = 'verify.index';
+  const scratch = new ScratchIndex(shadowDir, index);
   await scratch.readTree(base.tree);
   const tree = await scratch.editedTree(net.map(({ path, after }) => ({ path, state: after })));
   mkdirSync(folder, { mode: 0o700 });
   // The sandbox mounts the git dir there.
   mkdirSync(join(folder, '.git'));
   await makeGitDir(checkout, gitDir, startSettings(shadowDir));
+  copyFileSync(join(shadowDir, index), join(gitDir, 'index'));
   // Commands also see the checkout's own objects.
   const known = base.commit === null ? null : `${base.commit}^{tree}`;
   const unpacked = await packTree(shadowDir, tree, gitDir, known);
   if (unpacked !== null) return failed(unpacked);
-  const attributes = `core.attributesFile=${join(shadowDir, 'rules/attributes')}`;
-  const ask = gitIn(folder, gitDir, [attributes, 'core.protectHFS=false', 'core.protectNTFS=false']);
+  const attributes = join(shadowDir, 'rules/attributes');
+  const ask = gitIn(folder, gitDir, [
+    `core.attributesFile=${attributes}`,
+    'core.protectHFS=false',
+    'core.protectNTFS=false',
+  ]);
   const left = await leftOut(shadowDir, shadowDir);
-  const unmade = await inTurn(ask, checkoutSteps(tree, left));
+  const unmade = await inTurn(ask, checkoutSteps(left));
   if (unmade !== null) return failed(unmade);
-  const pointers = decodeNames((await ask(['ls-files', '-z', '--', ':(attr:filter=lfs)'])).stdout);
   const listed = (await ask(['ls-files', '--stage', '-z'])).stdout;
+  const files = stagedPaths(listed, 'files');
+  const hasAttributes =
+    [attributes, join(gitDir, 'info/attributes')].some((file) => existsSync(file)) ||
+    files.some((path) => nameOf(path) === '.gitattributes');
+  const isPointer = ['ls-files', '-z', '--', ':(attr:filter=lfs)'];
+  const pointers = hasAttributes ? decodeNames((await ask(isPointer)).stdout) : [];
   const absent = new Set(decodeNames(left));
   // No command runs in the milliseconds that follow, which the file system may not distinguish.
   const instant = fileSystemTime(join(gitDir, 'checked-out'));
@@ -104,7 +116,6 @@ async function checkOut({
     const look = lookAt(folder, path);
     return look.status === 'seen' ? look.stat.ctimeNs > instant : !absent.has(path);
   };
-  const files = stagedPaths(listed, 'files');
   const paths = net.map(({ path }) => path);
   const before = await contentsOf(folder, paths);
   return {

@@ -10,11 +10,12 @@ import { setImmediate } from 'node:timers/promises';
 import { isGitDirName } from '../../domain/changes/path.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { ioFailure } from '../../files/failures.ts';
-import { decodeName, encodePath } from '../../files/names.ts';
-import { type FolderEntry, TreeView } from '../../files/tree-view.ts';
+import { decodeName, decodeNames, encodeNames, encodePath } from '../../files/names.ts';
+import { type FolderEntry, TreeView, viewing } from '../../files/tree-view.ts';
 import { runGit } from '../../git/git.ts';
 import { type UserEnvironment, userGitEnvironment } from '../../git/user-settings.ts';
 import { copyEntry } from './copy-entry.ts';
+import { gitIn } from './kept/base-copy.ts';
 
 /** What to copy, and where to. */
 export interface TreeCopy {
@@ -34,8 +35,34 @@ export async function copyWorkTree(copy: TreeCopy): Promise<CopiedTree> {
   return copyFolder(copy, '', (listing) => !listing.some(({ name }) => isGitDirName(name)));
 }
 
+/**
+ * Copies the ignored folders at the top of a checkout that the copy of a run's base lacks, and returns their names: commands need
+ * them (`node_modules`), and no run stores them. `to` is the copy, whose rules decide. A folder that cannot be copied whole is left
+ * out of the names, and so is one that the signal interrupted.
+ */
+export async function copyIgnored(copy: TreeCopy): Promise<string[]> {
+  const known = new Set(foldersAtTop(copy.to));
+  const missing = foldersAtTop(copy.from).filter((name) => !known.has(name) && !isGitDirName(name));
+  // The leading `./` prevents a colon at the start of a name from being read as pathspec magic.
+  const names = encodeNames(missing.map((name) => `./${name}/`));
+  const asked = await gitIn(copy.to, `${copy.to}/.git`)(['check-ignore', '--stdin', '-z'], names);
+  const copied: string[] = [];
+  for (const said of decodeNames(asked.stdout).sort()) {
+    const name = said.slice('./'.length, -1);
+    const { status } = await copyFolder(copy, name, () => true);
+    if (status === 'ok') copied.push(name);
+  }
+  return copied;
+}
+
+function foldersAtTop(root: string): string[] {
+  const listing = viewing(root, (view) => view.listFolder(''));
+  const entries = listing.status === 'seen' ? listing.entries : [];
+  return entries.flatMap(({ name, folder }) => (folder ? [name] : []));
+}
+
 /** A folder, the same below both roots, without git dirs, pipes, sockets and devices. `isWanted` says which folders below are filled. */
-export async function copyFolder(
+async function copyFolder(
   { from, to, signal }: TreeCopy,
   top: string,
   isWanted: (entries: readonly FolderEntry[]) => boolean,

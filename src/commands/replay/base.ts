@@ -3,12 +3,11 @@
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import { copyBase, missingOfBase } from '../../adapters/workspace/kept/base-copy.ts';
-import { copyIgnored, ignoredAndMissing } from '../../adapters/workspace/kept/copy-ignored.ts';
-import { absolutePath, parseRepoPath, quotedName } from '../../domain/changes/path.ts';
+import { copyIgnored } from '../../adapters/workspace/work-tree-copy.ts';
+import { absolutePath, quotedName } from '../../domain/changes/path.ts';
 import type { BaseRevision, RunStarted } from '../../domain/run/events.ts';
 import { listed } from '../../domain/text/words.ts';
 import type { Session } from '../../engine/session.ts';
-import { lookAt } from '../../files/tree-view.ts';
 import { openKeptObjects } from '../../git/store/bare-repository.ts';
 
 /** Which base to copy, and where to. */
@@ -61,24 +60,12 @@ function whyIncomplete(
   return `The base of the run is incomplete: ${root} does not have ${listed(missing.map(quotedName), 5)} as of then (${commit}). A file that was large and uncommitted can be stored as it was (git hash-object -w PATH); what was committed can be fetched (git fetch origin${full}). A run with --keep-base needs none.`;
 }
 
-/**
- * Copies the ignored folders at the top of the checkout of the current folder into the copy of the base, and returns their names; there
- * are none without a checkout. What cannot be copied, such as a link, is left out.
- */
+/** Brings ignored folders from the checkout of the current folder into the copy of the base, and returns their names; there are none without a checkout. */
 export async function bringIgnored(
   { input, interrupt }: Pick<Session, 'input' | 'interrupt'>,
   copy: string,
 ): Promise<string[]> {
   const found = await findCheckout(placeOfReplay({ input }), input.env);
   if (found.status === 'failed') return [];
-  const { root } = found.checkout;
-  const copied: string[] = [];
-  for (const name of await ignoredAndMissing(root, copy)) {
-    const look = lookAt(root, name);
-    const parsed = parseRepoPath(name);
-    if (!parsed.ok || look.status !== 'seen' || look.stat.kind !== 'folder') continue;
-    const why = await copyIgnored({ from: root, copy, path: parsed.path, signal: interrupt });
-    if (why === null) copied.push(name);
-  }
-  return copied;
+  return copyIgnored({ from: found.checkout.root, to: copy, signal: interrupt });
 }

@@ -122,7 +122,7 @@ async function admit(replay: Replay): Promise<Admitted | Stopped> {
         async take() {
           const plain = await begun.take();
           const { objectsGitDir } = replay;
-          const restorer = await openRestorer({ root: folder, shadowDir: run.shadowGit, objectsGitDir });
+          const restorer = openRestorer({ root: folder, shadowDir: run.shadowGit, objectsGitDir });
           const workspace = replayWorkspace(plain, tracker, restorer);
           return { status: 'ok', workspace, settle: (opened) => settle(plain, opened) };
         },

@@ -96,7 +96,7 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
     const began = readRunStart(shadowDir);
     const closed = closedSince(root, shadowDir, input.say);
     const { fileMode } = await readUserSettings(root, env);
-    const restorer = await openRestorer({ root, shadowDir, objectsGitDir, closed, fileMode });
+    const restorer = openRestorer({ root, shadowDir, objectsGitDir, closed, fileMode });
     const { refusal, gone, unrecorded } = await unrecordedChanges(run, directory, {
       checkout: checkout.checkout,
       env,

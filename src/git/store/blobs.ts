@@ -2,7 +2,6 @@
 
 import type { FileState } from '../../domain/changes/change.ts';
 import { runIn } from '../git.ts';
-import type { ObjectFormat } from './object-store.ts';
 
 /** Bytes of the contents that are there, in this store or one that it reads from. */
 export async function sizesOf(gitDir: string, ids: Iterable<string>): Promise<Map<string, number>> {
@@ -117,11 +116,6 @@ export class KeptBlobs {
   /** Writes the bytes of a large content to an open file. */
   async writeTo(descriptor: number, id: string): Promise<void> {
     await runIn(this.#shadowDir, ['cat-file', 'blob', id], { output: descriptor });
-  }
-
-  async objectFormat(): Promise<ObjectFormat> {
-    const format = await runIn(this.#shadowDir, ['rev-parse', '--show-object-format']);
-    return format.toString('latin1').trim() === 'sha256' ? 'sha256' : 'sha1';
   }
 
   async #read(id: string, size: number): Promise<Buffer | null> {

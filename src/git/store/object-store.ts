@@ -18,6 +18,11 @@ import { createDeflate, deflateSync } from 'node:zlib';
 /** The hash used for a repository's object ids. */
 export type ObjectFormat = 'sha1' | 'sha256';
 
+/** The format of an id. */
+export function formatOf(id: string): ObjectFormat {
+  return id.length === 64 ? 'sha256' : 'sha1';
+}
+
 /** Git's id of a blob with these bytes. */
 export function blobId(bytes: Uint8Array, format: ObjectFormat): string {
   return createHash(format).update(header(bytes.length)).update(bytes).digest('hex');

@@ -107,7 +107,8 @@ export async function copyBase({
   const left = await leftOut(shadowDir, objectsGitDir);
   return inTurn(ask, [
     [['update-ref', 'HEAD', commit.stdout.toString('latin1').trim()]],
-    ...checkoutSteps(base.tree, left),
+    [['read-tree', base.tree]],
+    ...checkoutSteps(left),
   ]);
 }
 
@@ -125,14 +126,13 @@ export function gitIn(workTree: string, gitDir: string, settings: readonly strin
     });
 }
 
-/** Makes a tree the index and the files of a work tree that is empty. `left` are the paths that stay out, NUL-terminated. */
-export function checkoutSteps(tree: string, left: Buffer): GitStep[] {
-  return [
-    [['read-tree', tree]],
-    [['update-index', '--skip-worktree', '-z', '--stdin'], left],
-    // Only writes files that do not exist yet, and follows no link.
-    [['-c', 'checkout.workers=4', 'checkout-index', '--all', '--index', '--quiet']],
-  ];
+/** Makes the files of the index in a work tree that is empty. `left` are the paths that stay out, NUL-terminated. */
+export function checkoutSteps(left: Buffer): GitStep[] {
+  // Only writes files that do not exist yet, and follows no link.
+  const checkOut: GitStep = [['-c', 'checkout.workers=4', 'checkout-index', '--all', '--index', '--quiet']];
+  return left.length === 0
+    ? [checkOut]
+    : [[['update-index', '--skip-worktree', '-z', '--stdin'], left], checkOut];
 }
 
 /** Takes the steps until one fails. Null when none did, otherwise the reason. */

@@ -16,7 +16,7 @@ import { Breath, checkTime } from '../../../files/time-limit.ts';
 import { lookAt, viewing } from '../../../files/tree-view.ts';
 import { lfsPointer, sha256OfChunks } from '../../../git/lfs-pointer.ts';
 import { KeptBlobs, MAX_HELD } from '../../../git/store/blobs.ts';
-import { blobId, type ObjectFormat } from '../../../git/store/object-store.ts';
+import { blobId, formatOf } from '../../../git/store/object-store.ts';
 import { stateOnDisk } from '../../../git/store/state-on-disk.ts';
 import { readRunStart } from '../unwalked/run-start.ts';
 
@@ -56,7 +56,7 @@ export async function restoreAll(
   changes: readonly PathChange[],
   places: RestorePlaces,
 ): Promise<Map<string, string>> {
-  const restorer = await openRestorer(places);
+  const restorer = openRestorer(places);
   await restorer.readAhead(changes.flatMap(({ before }) => before ?? []));
   const whys = new Map<string, string>();
   for (const { path, before } of deletionsFirst(changes, (change) => change.before)) {
@@ -75,20 +75,19 @@ export async function revertChanges(
   return null;
 }
 
-/** Opens a restorer. Rejects if the shadow repository cannot be read. */
-export async function openRestorer({
+/** Opens a restorer. */
+export function openRestorer({
   root,
   shadowDir,
   objectsGitDir = shadowDir,
   fileMode = true,
   closed = { open: () => false },
-}: RestorePlaces): Promise<Restorer> {
+}: RestorePlaces): Restorer {
   const kept = readRunStart(shadowDir);
   const emptyFolders = new Set(kept.status === 'ok' ? kept.start.emptyFolders : []);
   const closedToOthers = new Set(kept.status === 'ok' ? kept.start.closedToOthers : []);
   const make = (folder: RepoPath) => makeFolder(root, folder, closedToOthers.has(folder) ? 0o700 : 0o777);
   const blobs = new KeptBlobs(objectsGitDir);
-  const format = await blobs.objectFormat();
   const breath = new Breath();
   const putLarge = async (id: string, put: (descriptor: number) => FileFailure | null) => {
     // The disk of the run directory has the room, which that of temporary files may not have.
@@ -113,7 +112,7 @@ export async function openRestorer({
     readAhead: (states) => blobs.readAhead(states),
     async stateAmong(path, states) {
       await breath.after(1);
-      const among = () => stateOf(path, states, { root, blobs, format, fileMode });
+      const among = () => stateOf(path, states, { root, blobs, fileMode });
       const state = await among();
       return state === undefined && closed.open(path, 'look') ? among() : state;
     },
@@ -170,15 +169,15 @@ async function guarded(
 interface KeptContents {
   readonly root: string;
   readonly blobs: KeptBlobs;
-  readonly format: ObjectFormat;
   readonly fileMode: boolean;
 }
 
 /** The one of the states that the path is in. If there is a folder, its files appear as changes of their own. */
 async function stateOf(path: string, states: readonly (FileState | null)[], contents: KeptContents) {
-  const { root, blobs, format } = contents;
+  const { root, blobs } = contents;
   const maxBytes = Math.max(0, ...states.map((state) => state?.size ?? 0));
-  const now = await stateOnDisk(root, path, format, maxBytes);
+  const [id = ''] = states.flatMap((state) => state?.blob ?? []);
+  const now = await stateOnDisk(root, path, formatOf(id), maxBytes);
   if (now.status === 'unknown') return undefined;
   for (const state of states) {
     const isIt =
@@ -193,19 +192,19 @@ async function stateOf(path: string, states: readonly (FileState | null)[], cont
 async function isSame(
   path: string,
   { now, state }: { now: FileState; state: FileState },
-  { root, blobs, format, fileMode }: KeptContents,
+  { root, blobs, fileMode }: KeptContents,
 ): Promise<boolean> {
   const areFiles = now.mode.startsWith('100') && state.mode.startsWith('100');
   if (now.size !== state.size || !(now.mode === state.mode || (areFiles && !fileMode))) return false;
   if (now.blob === (state.raw ?? state.blob)) return true;
   if (state.raw !== undefined || now.size > MAX_HELD || now.mode === '120000') return false;
   const held = await blobs.heldBy(state);
-  if (held.status === 'bytes') return blobId(held.bytes, format) === now.blob;
+  if (held.status === 'bytes') return blobId(held.bytes, formatOf(now.blob)) === now.blob;
   const opening = openRegular(root, path);
   if (opening.status !== 'open') return false;
   try {
     const pointer = lfsPointer(await sha256OfChunks(chunksOf(opening.file)), now.size);
-    return blobId(pointer, format) === state.blob;
+    return blobId(pointer, formatOf(now.blob)) === state.blob;
   } finally {
     closeSync(opening.file.descriptor);
   }
