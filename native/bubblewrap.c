@@ -75,12 +75,12 @@ static void before(char **argv, char **envp) {
 /* ---- Process 1 ---- */
 
 /*
- *   launcher init GATE CHANNEL ERRORS FILE_BYTES OPEN_FILES PROCESSES NAMES_PORT "PORT..." FOLDER PROGRAM [ARG...]
+ *   launcher init GATE CHANNEL ERRORS FILE_BYTES OPEN_FILES PROCESSES FILTERED NAMES_PORT "PORT..." FOLDER PROGRAM [ARG...]
  *
  * It listens in the network namespace and hands the listeners to the runner, which serves them: TCP at each PORT, then UDP at
  * NAMES_PORT unless that is 0. They go to CHANNEL, a channel of Node.js (`stdio: 'ipc'`). Then it writes a byte to GATE and waits
  * for one in reply: without that nothing is run. The command starts in FOLDER below the working directory, within the limits (0 for
- * none), with ERRORS as its stderr, and has none of the descriptors. Process 1 exits with its code, or 128 + n for a signal n, and
+ * none), with ERRORS as its stderr and the system call filter unless FILTERED is 0, and has none of the descriptors. Process 1 exits with its code, or 128 + n for a signal n, and
  * with that the kernel ends everything else in the namespace.
  */
 
@@ -110,7 +110,8 @@ static int init(char **argv, char **envp) {
   int gate = take_number(&argv), channel = take_number(&argv), errors = take_number(&argv);
   const char *file_bytes = *argv++;
   uint64_t most_bytes = number(&file_bytes, 10);
-  int open_files = take_number(&argv), processes = take_number(&argv), names = take_number(&argv);
+  int open_files = take_number(&argv), processes = take_number(&argv),
+      filtered = take_number(&argv), names = take_number(&argv);
   for (const char *at = *argv++; *at; at += *at == ' ')
     hand_over(channel, listen_on_loopback(1 /* SOCK_STREAM */, number(&at, 10)), "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Server\",\"msg\":0}\n");
   if (names)
@@ -140,6 +141,7 @@ static int init(char **argv, char **envp) {
     limit(RLIMIT_FSIZE, most_bytes);
     limit(RLIMIT_NOFILE, open_files);
     limit(RLIMIT_NPROC, processes);
+    if (filtered) install_shared_filter();
     fail(argv[0], sys(execve, argv[0], argv, envp));
   }
   if (errors > 2) sys(close, errors);

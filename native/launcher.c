@@ -152,7 +152,7 @@ static struct {
   int port_count;
   struct { const char *path, *text; } kept[MOST_KEPT];
   int kept_count;
-  const char *root, *folder, *filter;
+  const char *root, *folder;
   uint64_t file_bytes, open_files, processes;
   int has_errors;
 } orders;
@@ -164,7 +164,6 @@ static char order_text[512 * 1024];
  *   l, r, x, w, d DEV:INO:PATH   may be listed; read; executed, too; written, too; a device (`rights_of`). 0:0 is whatever is there
  *   c PATH, f PATH            the work tree, and the folder below it in which the command starts
  *   g PATH, k TEXT            a file of the work tree that is put back when the command has ended
- *   s PATH                    a system call filter, as an array of struct sock_filter
  *   p PORT                    of 127.0.0.1, which the runner serves; it is told the number of the order, from 0
  *   b, o, n COUNT             bytes of a file, open files, processes; 0 for no limit
  *   e                         stderr is descriptor 4
@@ -213,7 +212,6 @@ static void read_orders(void) {
         break;
       case 'c': orders.root = value; break;
       case 'f': orders.folder = value; break;
-      case 's': orders.filter = value; break;
       case 'b': orders.file_bytes = number(&value, 10); break;
       case 'o': orders.open_files = number(&value, 10); break;
       case 'n': orders.processes = number(&value, 10); break;
@@ -540,7 +538,8 @@ static void filter_others(void) {
   end(at);
 }
 
-static void make_filter(void) {
+static void begin_filter(void) {
+  code_size = 0;
   load(offsetof(struct seccomp_data, arch));
   emit(BPF_JMP | BPF_JEQ | BPF_K, 1, 0, THIS_PROCESSOR);
   answer(SECCOMP_RET_KILL_PROCESS);
@@ -550,6 +549,12 @@ static void make_filter(void) {
   emit(BPF_JMP | BPF_JGE | BPF_K, 0, 1, 0x40000000);
   refuse(ENOSYS);
 #endif
+}
+
+#include "filter.c"
+
+static void make_broker_filter(void) {
+  begin_filter();
   static const int brokered[] = {__NR_connect, __NR_bind, __NR_listen};
   for (unsigned i = 0; i < sizeof brokered / sizeof *brokered; i++) {
     int at = on(brokered[i]);
@@ -566,25 +571,15 @@ static void make_filter(void) {
 
 struct program { uint16_t length; struct sock_filter *code; };
 
-static struct sock_filter shared[4096];
-static int shared_size;
-
-static void read_shared_filter(void) {
-  int file = must(sys(openat, AT_FDCWD, orders.filter, O_RDONLY | O_CLOEXEC, 0), orders.filter);
-  shared_size = must(sys(read, file, shared, sizeof shared), orders.filter);
-  if (!shared_size || shared_size == sizeof shared || shared_size % sizeof *shared) fail("the system call filter is malformed", 0);
-  sys(close, file);
-}
-
-/* The filter of the other sandboxes: parts of the kernel through which programs have escaped, set-id modes, namespaces. */
 static void install_shared_filter(void) {
-  struct program program = {shared_size / sizeof *shared, shared};
+  make_shared_filter();
+  struct program program = {code_size, code};
   must(sys(seccomp, SECCOMP_SET_MODE_FILTER, 0, &program), "seccomp");
 }
 
 /* Returns the descriptor on which the broker is asked. A process has one such filter at most, so no command can add another. */
 static int install_broker_filter(void) {
-  make_filter();
+  make_broker_filter();
   struct program program = {code_size, code};
   return must(sys(seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, &program),
               "seccomp with user notification (a container may have a listener of its own)");
@@ -1271,10 +1266,9 @@ static int launch(char **argv, char **envp) {
   drop_capabilities();
   no_new_privileges();
   read_orders();
-  if (!orders.root || !orders.filter) fail("incomplete orders", 0);
+  if (!orders.root) fail("incomplete orders", 0);
   close_from(orders.port_count ? CHANNEL + 1 : CHANNEL);
   hide_channel(envp);
-  read_shared_filter();
   open_places(places);
   int root = must(sys(openat, AT_FDCWD, orders.root, O_PATH | O_DIRECTORY | O_CLOEXEC, 0), orders.root);
   enter_outer_domain();
@@ -1353,7 +1347,11 @@ __attribute__((used)) void begin(long *stack) {
   long count = stack[0];
   char **argv = (char **)(stack + 1), **envp = argv + count + 1;
   if (count > 3 && !memcmp(argv[1], "before", 7)) before(argv + 2, envp);
-  if (count > 11 && !memcmp(argv[1], "init", 5)) sys(exit_group, init(argv + 2, envp));
+  if (count > 12 && !memcmp(argv[1], "init", 5)) sys(exit_group, init(argv + 2, envp));
+  if (count == 2 && !memcmp(argv[1], "filter", 7)) {
+    make_shared_filter();
+    sys(exit_group, sys(write, 1, code, code_size * sizeof *code) < 0);
+  }
   if (count < 2) fail("usage: launcher PROGRAM [ARG...], with orders on descriptor 3", 0);
   sys(exit_group, launch(argv + 1, envp));
 }

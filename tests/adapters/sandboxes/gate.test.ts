@@ -14,7 +14,7 @@ import { tempFolder } from '../../support/files/temp-folder.ts';
 const GATE_FD = 5;
 
 function start(script: string, folder = ''): { gate: Duplex; ended: Promise<[number, string]> } {
-  const limits = [0, 64, 0];
+  const limits = [0, 64, 0, 1];
   const args = ['init', GATE_FD, 0, 1, ...limits, 0, '', folder, '/bin/sh', '-c', script].map(String);
   const child = spawn(findLauncher(arch) ?? '', args, {
     stdio: ['ignore', 'pipe', 'ignore', 'ignore', 'ignore', 'pipe'],

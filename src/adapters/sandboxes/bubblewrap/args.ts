@@ -59,8 +59,6 @@ export interface BubblewrapCall {
   readonly statusFd: number;
   /** The descriptor from which bubblewrap reads more arguments; null for none. */
   readonly argsFd: number | null;
-  /** The descriptor from which bubblewrap reads the system call filter; null for no filter. */
-  readonly filterFd: number | null;
   /** The files below /proc that bubblewrap writes, and the descriptors from which it reads their texts. */
   readonly settings: readonly { readonly name: string; readonly fd: number }[];
   /** The command line of process 1. */
@@ -75,7 +73,6 @@ export function bubblewrapArgs({
   directory,
   statusFd,
   argsFd,
-  filterFd,
   settings,
   command,
 }: BubblewrapCall): string[] {
@@ -91,7 +88,6 @@ export function bubblewrapArgs({
     ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),
     ...(argsFd === null ? [] : ['--args', String(argsFd)]),
     ...mounts.flatMap((mount) => mountArgs(mount, features, settings)),
-    ...(filterFd === null ? [] : ['--seccomp', String(filterFd)]),
     ...['--chdir', directory, '--json-status-fd', String(statusFd)],
     '--',
     ...command,

@@ -17,7 +17,6 @@ import { type OpenedSandbox, ownFolder, type SandboxOptions, type ShownPlace } f
 import { findToolchains, searchPath } from '../visible/toolchains.ts';
 import { userMounts } from '../visible/user-mounts.ts';
 import { FIRST_OPEN_PORT, type KernelSetting, type Mount, PID_MAX } from './args.ts';
-import { seccompProgram } from './filter/seccomp.ts';
 import { CACHES_INSIDE, HOME_INSIDE } from './mounts.ts';
 import { prove } from './probe.ts';
 import { type MachineView, type MachineViewPlace, setupFor } from './setup.ts';
@@ -75,8 +74,7 @@ export async function examine(
 /** Sets the sandbox up, and has it proven. */
 async function openIn(options: SandboxOptions, place: MachineViewPlace): Promise<OpenedSandbox> {
   const { caches, homes, files } = place;
-  const filter = await filterFile(files);
-  const made = await setupFor(options, place, filter);
+  const made = await setupFor(options, place);
   if (made.status === 'refused') return made;
   const { setup, mounts } = made;
   const warnings = [...caches.warnings, ...(await warningsAbout(options.root, homes))];
@@ -134,15 +132,6 @@ async function cachesOf(
   const { openCaches } = await import('../caches/open-caches.ts');
   const isOffline = isNetworkClosed ?? !network;
   return openCaches({ ...places, wanted, isOffline, hostEnv, home: HOME_INSIDE, shownAt: CACHES_INSIDE });
-}
-
-/** Null if the system call filter cannot be built for this processor. */
-async function filterFile(files: string): Promise<string | null> {
-  const program = seccompProgram(arch);
-  if (program === null) return null;
-  const path = join(files, 'seccomp');
-  await writeFile(path, program, { mode: 0o600 });
-  return path;
 }
 
 /** What sandboxes are to have in place of the machine's settings. */

@@ -1,9 +1,7 @@
 /** Has a sandbox proven by one command through the full setup, with as much of what contains it as this machine permits. */
 
 import { readFileSync, readlinkSync } from 'node:fs';
-import { arch } from 'node:process';
 import type { CommandLimits } from '../../../domain/run/limits.ts';
-import { listed } from '../../../domain/text/words.ts';
 import type { Sandbox } from '../../../ports.ts';
 import { enforcedLimits } from '../command/limits.ts';
 import { SandboxFailure } from '../command/supervise-command.ts';
@@ -32,14 +30,14 @@ export async function prove(
   setup: UnprovenSetup,
   wanted: { readonly settings: readonly KernelSetting[]; readonly limits?: CommandLimits | undefined },
 ): Promise<ProvenSandbox> {
-  const { filter, network } = setup;
+  const { network } = setup;
   const lowPort = network?.services.find(({ port }) => port < 1024);
   let features: BubblewrapFeatures = { disableUserns: true, tmpfsSize: true, hostname: true, ownProc: true };
   let { settings } = wanted;
-  const attempt = (with_ = filter) => {
+  const attempt = (isFiltered = true) => {
     const isNumbered = settings.some(({ name }) => name === PID_MAX);
     const limits = enforcedLimits(wanted.limits, true, isNumbered);
-    return probed({ ...setup, settings, limits, features, filter: with_ });
+    return probed({ ...setup, settings, limits, features, isFiltered });
   };
   let last = await attempt();
   while (last.status === 'failed') {
@@ -59,17 +57,13 @@ export async function prove(
   }
   const refused = REFUSALS.flatMap(({ feature, what }) => (features[feature] || what === null ? [] : [what]));
   if (network !== null && !hasNames({ network, settings })) refused.push('name server of its own');
-  if (last.status === 'ok' && filter !== null) return { ...last, refused };
-  const failure = last.status === 'failed' ? last.failure.split('\n')[0] : undefined;
+  if (last.status === 'ok') return { ...last, refused };
+  const [unfiltered = ''] = last.failure.split('\n');
   // Without the filter, only namespaces that are complete contain commands; if they do not, that is the reason to report.
-  if (filter !== null && refused.length === 0) last = await attempt(null);
-  if (last.status === 'failed' || refused.length > 0) {
-    const { explain, readMachineFacts } = await import('./unavailable.ts');
-    const why =
-      last.status === 'failed' ? last.failure : `no ${listed(refused, 3)}, and no system call filter`;
-    return { status: 'unavailable', reason: explain(why, readMachineFacts()) };
-  }
-  return { ...last, refused, unfiltered: failure ?? `it cannot be made for ${arch}` };
+  if (refused.length === 0) last = await attempt(false);
+  if (last.status === 'ok') return { ...last, refused, unfiltered };
+  const { explain, readMachineFacts } = await import('./unavailable.ts');
+  return { status: 'unavailable', reason: explain(last.failure, readMachineFacts()) };
 }
 
 /**

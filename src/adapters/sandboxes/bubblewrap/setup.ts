@@ -50,8 +50,8 @@ export interface BubblewrapSetup {
   readonly env: Readonly<Record<string, string>>;
   /** bubblewrap's own environment. Commands do not inherit it. */
   readonly outerEnv: Readonly<Record<string, string>>;
-  /** The file with the system call filter; null if there is none for this machine. */
-  readonly filter: string | null;
+  /** Commands have the system call filter. */
+  readonly isFiltered: boolean;
   readonly settings: readonly KernelSetting[];
   readonly limits: EnforcedLimits;
   /** Paths on the disks that commands can write to. */
@@ -82,13 +82,12 @@ export interface MachineViewPlace extends MachineView {
 }
 
 /** What is decided by trying. */
-export type UnprovenSetup = Omit<BubblewrapSetup, 'features' | 'settings' | 'limits'>;
+export type UnprovenSetup = Omit<BubblewrapSetup, 'features' | 'settings' | 'limits' | 'isFiltered'>;
 
 /** The setup, and all mounts of the machine in it; or why one of them may not be. */
 export async function setupFor(
   options: SandboxOptions,
   { program, files, pipes, toolchains, added, caches, launcher }: MachineViewPlace,
-  filter: string | null,
 ): Promise<
   { status: 'ok'; setup: UnprovenSetup; mounts: readonly Mount[] } | { status: 'refused'; reason: string }
 > {
@@ -141,7 +140,6 @@ export async function setupFor(
     covers: await coversOf(view),
     env: { ...env, ...variables, ...withBoth('MAVEN_OPTS', mounted, proxied) },
     outerEnv: {},
-    filter,
     network,
     writable: [root, sandboxGitDir.gitDir, ...(caches.mounts.length > 0 ? [files] : [])],
     files,

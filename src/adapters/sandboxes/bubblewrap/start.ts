@@ -22,21 +22,20 @@ import type { BubblewrapSetup } from './setup.ts';
 
 const STDOUT = 1;
 const STATUS_FD = 3;
-const FILTER_FD = 4;
-const GATE_FD = 5;
-const ARGS_FD = 6;
-const ERRORS_FD = 7;
-const CHANNEL_FD = 8;
+const GATE_FD = 4;
+const ARGS_FD = 5;
+const ERRORS_FD = 6;
+const CHANNEL_FD = 7;
 /** That of the first kernel setting; the others follow. */
-const SETTINGS_FD = 9;
+const SETTINGS_FD = 8;
 /** How long the listeners may take from process 1 to us. */
 const LISTEN_MS = 5_000;
 
 /** A sandbox in which bubblewrap gives each command its own namespaces. */
 export function bubblewrapSandbox(setup: BubblewrapSetup): Sandbox {
-  const { filter, features } = setup;
+  const { isFiltered, features } = setup;
   const isLite = !features.ownProc || !features.hostname;
-  const level = filter === null ? 'namespaces' : isLite ? 'namespaces-lite' : 'namespaces+seccomp';
+  const level = !isFiltered ? 'namespaces' : isLite ? 'namespaces-lite' : 'namespaces+seccomp';
   return openLifecycle({ level, ...setup }, (command, { path, pipes, watchdog }) =>
     withScript(command.script, path, (script) =>
       superviseCommand((onBytes) => start(setup, { command, pipes, script, onBytes }), command, watchdog),
@@ -102,13 +101,11 @@ async function spawnBubblewrap(
   const status = await openStatus(pipes);
   const merged = talk === undefined ? { talk: null, ...(await pipes.open(onBytes)) } : { talk };
   // bubblewrap reads them to their ends, so every command needs descriptors of its own.
-  const filter = setup.filter === null ? [] : [openSync(setup.filter, 'r')];
   const settings = setup.settings.map(({ path }) => openSync(path, 'r'));
   const stdio: StdioOptions = [
     ...(merged.talk === null ? (['ignore', merged.writer] as const) : (['pipe', 'pipe'] as const)),
     'pipe',
     status.writer,
-    filter[0] ?? 'ignore',
     'pipe',
     command.env === undefined ? 'ignore' : 'pipe',
     talk === undefined ? 'ignore' : 'pipe',
@@ -120,7 +117,7 @@ async function spawnBubblewrap(
   const child = asFirstVictim(() => spawn(setup.launcher, args, { stdio, env: { ...setup.outerEnv } }));
   status.closeWriter();
   if (merged.talk === null) merged.closeWriter();
-  for (const fd of [...filter, ...settings]) closeSync(fd);
+  for (const fd of settings) closeSync(fd);
   return { child, merged, status };
 }
 
@@ -170,7 +167,7 @@ function argsFor(
   script: ScriptPlace,
   mounts: readonly PinnedMount[],
 ): string[] {
-  const { features, env, directory, folder, filter, settings, shell, shells, limits, network } = setup;
+  const { features, env, directory, folder, isFiltered, settings, shell, shells, limits, network } = setup;
   const file = fileOf(script);
   const { isStrict = false } = command;
   const most = kernelLimits(limits);
@@ -185,12 +182,17 @@ function argsFor(
     directory,
     statusFd: STATUS_FD,
     argsFd: command.env === undefined ? null : ARGS_FD,
-    filterFd: filter === null ? null : FILTER_FD,
     settings: settings.map(({ name }, index) => ({ name, fd: SETTINGS_FD + index })),
     // As native/bubblewrap.c takes them.
     command: [
       ...[shells.init, 'init', GATE_FD, CHANNEL_FD, command.talk === undefined ? STDOUT : ERRORS_FD],
-      ...[most.fileBytes, most.openFiles, most.processes ?? 0, hasNames(setup) ? NAMES_PORT : 0],
+      ...[
+        most.fileBytes,
+        most.openFiles,
+        most.processes ?? 0,
+        isFiltered ? 1 : 0,
+        hasNames(setup) ? NAMES_PORT : 0,
+      ],
       ...[network === null ? '' : listenerPorts(network).join(' '), folder, ...line],
     ].map(String),
   });

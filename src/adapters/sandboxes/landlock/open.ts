@@ -6,7 +6,6 @@ import { arch } from 'node:process';
 import { isWithin } from '../../../domain/changes/path.ts';
 import { shellWord } from '../../../domain/shell-word.ts';
 import { warning } from '../../../domain/warnings/warning.ts';
-import { seccompProgram } from '../bubblewrap/filter/seccomp.ts';
 import { boundariesOf, examine, warningsAbout } from '../bubblewrap/open.ts';
 import { FEW_TRIES, ONE_TRY, proxyVariables } from '../bubblewrap/proxy-clients.ts';
 import { enforcedLimits } from '../command/limits.ts';
@@ -24,8 +23,7 @@ import { type LandlockSetup, MAX_DOT_GIT_BYTES, type PutBackFile } from './start
 /** Opens a sandbox by Landlock; `above` says why no level above it is available. */
 export async function openLandlock(options: SandboxOptions, above: string): Promise<OpenedSandbox> {
   const launcher = findLauncher(arch);
-  const program = seccompProgram(arch);
-  if (launcher === null || program === null) return { status: 'unavailable', reason: whyNoLauncher(arch) };
+  if (launcher === null) return { status: 'unavailable', reason: whyNoLauncher(arch) };
   const obstacle = obstacleIn(options);
   if (obstacle !== null) return { status: 'unavailable', reason: obstacle };
   const { caches, ...withoutCaches } = options;
@@ -37,8 +35,6 @@ export async function openLandlock(options: SandboxOptions, above: string): Prom
   const { toolchains, added } = seen;
   const rules = await rulesFor(options, seen);
   if (rules.status === 'refused') return rules;
-  const filter = join(files, 'seccomp');
-  await writeFile(filter, program, { mode: 0o600 });
   const config = join(files, 'gitconfig');
   await writeFile(config, gitConfig(options.root));
   const pipes = new OutputPipes(files);
@@ -55,7 +51,6 @@ export async function openLandlock(options: SandboxOptions, above: string): Prom
     folder,
     rules: [...rules.rules, { kind: 'r', path: config }],
     kept: keptFiles(options),
-    filter,
     network,
     env: {
       ...commandEnvironment({

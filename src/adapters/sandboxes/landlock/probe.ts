@@ -30,7 +30,7 @@ export async function proveLandlock(
     if (: < /proc/$PPID/environ) 2> /dev/null; then fail 'the launcher can be read'; fi
     if sh -c '(: < "/proc/$1/environ") 2> /dev/null' sh $$; then fail 'the shell of a command can be traced'; fi
     if (: > ${shellWord(`${dirname(files)}/.patchsmith-probe`)}) 2> /dev/null; then fail 'files outside the work tree can be written'; fi
-    if (: < ${shellWord(setup.filter)}) 2> /dev/null; then fail 'the run directory can be read'; fi
+    if (: < ${shellWord(files)}) 2> /dev/null; then fail 'the run directory can be read'; fi
     filtered=; unprivileged=
     while read -r name value; do
       case "$name" in Seccomp_filters:) filtered=$value ;; NoNewPrivs:) unprivileged=$value ;; esac

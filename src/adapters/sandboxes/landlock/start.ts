@@ -54,8 +54,6 @@ export interface LandlockSetup {
   readonly folder: string;
   readonly rules: readonly LandlockRule[];
   readonly kept: () => readonly PutBackFile[];
-  /** The file with the system call filter that all sandboxes share. */
-  readonly filter: string;
   /** What commands reach at the ports that it serves. */
   readonly network: SandboxNetwork | null;
   readonly env: Readonly<Record<string, string>>;
@@ -209,7 +207,7 @@ function serve(network: SandboxNetwork, launcher: ChildProcess): () => void {
 
 /** In the format of `read_orders` in native/launcher.c. */
 function ordersFor(setup: LandlockSetup, { command, script, own }: Start): string {
-  const { rules, root, folder, filter, network, limits, kept } = setup;
+  const { rules, root, folder, network, limits, kept } = setup;
   const all: LandlockRule[] = [
     ...rules,
     ...Object.values(own).map((path): LandlockRule => ({ kind: 'w', path })),
@@ -220,7 +218,6 @@ function ordersFor(setup: LandlockSetup, { command, script, own }: Start): strin
     ...all.map(({ kind, path, dev = 0n, ino = 0n }) => `${kind}${dev}:${ino}:${path}`),
     `c${root}`,
     `f${folder}`,
-    `s${filter}`,
     ...(network === null ? [] : listenerPorts(network)).map((port) => `p${port}`),
     `b${fileBytes}`,
     `o${openFiles}`,
