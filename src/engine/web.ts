@@ -20,7 +20,7 @@ async function openPages(
 ): Promise<PageReader> {
   const { openPageReader } = await import('../adapters/network/web/page-reader.ts');
   const { htmlReader } = await import('../adapters/documents/reader.ts');
-  const { upstreamByEnvironment } = await import('../adapters/network/upstream.ts');
+  const { upstreamByEnvironment } = await import('../adapters/network/machine-proxy.ts');
   const upstream = upstreamByEnvironment(env);
   return openPageReader({
     ...{ hosts, upstream, agent: `patchsmith/${version}`, markdownOf: htmlReader() },

@@ -1,7 +1,6 @@
 /** Access to the network: for commands, for tools, and to the Claude API without a key. Types only. */
 
 import type { FailureReason } from '../domain/conversation/tool.ts';
-import type { RefusedHost } from '../domain/review/egress.ts';
 import type { ServicePlace } from '../domain/review/service.ts';
 
 /** Reads web pages. Follows redirects, and refuses every address that is not public. */
@@ -36,12 +35,6 @@ export interface SandboxNetwork {
   readonly services: readonly ServicePlace[];
   /** Connects a program, a `net.Socket`, with one of them. */
   reach(service: ServicePlace, connection: NodeJS.ReadWriteStream): void;
-}
-
-/** The way out of the sandbox to the allowed hosts. Absent without a sandbox. */
-export interface Egress extends SandboxNetwork {
-  /** The hosts it has refused so far. */
-  refused(): RefusedHost[];
 }
 
 /**

@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { servicePlace } from '../../domain/review/service.ts';
-import type { Egress } from '../../ports/network.ts';
+import type { SandboxNetwork } from '../../ports/network.ts';
 import { forward } from './forward.ts';
 import { codeOf, type GateOptions, NetworkGate, type Passed } from './gate.ts';
 import { refuseConnection, refuseRequest } from './refusal.ts';
@@ -17,7 +17,7 @@ import { joinSockets, tunnel } from './tunnel.ts';
  * Opens the proxy through which contained commands reach the hosts of `--allow-domain` and the services of `--service`, and nothing
  * else. It listens nowhere.
  */
-export function openFilteringProxy(options: GateOptions & { services?: readonly string[] }): Egress {
+export function openFilteringProxy(options: GateOptions & { services?: readonly string[] }): SandboxNetwork {
   const gate = new NetworkGate(options);
   // A strict parser: what it rejects (two lengths, NUL, bare line feeds, long headers) never gets to the gate.
   const server = createServer({ insecureHTTPParser: false, maxHeaderSize: 16 * 1024 });
@@ -51,7 +51,6 @@ export function openFilteringProxy(options: GateOptions & { services?: readonly 
       joinSockets(socket, outside);
     },
     lookedUp: (name) => gate.lookedUp(name),
-    refused: () => gate.refusals.list(),
   };
 }
 
@@ -73,7 +72,7 @@ async function onConnect(
   }
   const passed = await gate.judge(request.url ?? '', 'tunnel');
   if (passed.status !== 'ok') {
-    if (gate.refusals.total <= MAX_ANSWERED) return refuseConnection(socket, passed.code, passed.reason);
+    if (gate.refusals <= MAX_ANSWERED) return refuseConnection(socket, passed.code, passed.reason);
     socket.destroy();
     return;
   }

@@ -4,11 +4,10 @@ import { lookup } from 'node:dns/promises';
 import { connect as connectSocket, isIPv6, type LookupFunction, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { flagFor, parseTarget, permits, type Target } from '../../domain/review/allowed-domain.ts';
-import { lookedUpHost, type OnUsed } from '../../domain/review/egress.ts';
+import { type HostUse, lookedUpHost, type OnUsed } from '../../domain/review/egress.ts';
 import { listed } from '../../domain/text/words.ts';
+import type { Upstream } from './machine-proxy.ts';
 import { type AddressKind, addressKind } from './public-address.ts';
-import { type OnRefused, plainName, type Refusal, Refusals } from './refusals.ts';
-import type { Upstream } from './upstream.ts';
 
 /** What the gate permits. The functions default to the machine's own. */
 export interface GateOptions {
@@ -24,9 +23,7 @@ export interface GateOptions {
   readonly connect?: (passed: Passed) => Socket;
   /** The machine's own proxy. Default: none. */
   readonly upstream?: Upstream;
-  /** Default: refusals are not reported. */
-  readonly onRefused?: OnRefused;
-  /** Default: neither are requests that were let through. */
+  /** Default: requests are not reported. */
   readonly onUsed?: OnUsed;
 }
 
@@ -59,7 +56,8 @@ const MAX_NAMED = 10;
 
 /** Decides whether a host may be reached: by its name on the list, then by its resolved addresses. Counts refusals. */
 export class NetworkGate {
-  readonly refusals: Refusals;
+  /** How many requests were refused. */
+  refusals = 0;
   readonly #allowed: readonly string[];
   readonly #resolve: (host: string) => Promise<string[]>;
   readonly #privateHosts: readonly string[];
@@ -76,11 +74,9 @@ export class NetworkGate {
     mayConnect = isPermittedAddress,
     connect = connectTo,
     upstream = { routeTo: () => null },
-    onRefused,
     onUsed = () => undefined,
   }: GateOptions) {
     this.#onUsed = onUsed;
-    this.refusals = new Refusals(onRefused);
     this.#allowed = allowed;
     this.#privateHosts = privateHosts;
     this.#resolve = resolve;
@@ -145,7 +141,7 @@ export class NetworkGate {
     );
     if (isAllowed) return;
     const { host, why, allow } = lookedUpHost(target.host);
-    this.refusals.addLookedUp(host, { why, allow });
+    this.#onUsed({ host, outcome: 'refused', why, allow });
   }
 
   /** Reports a permitted host that answered, or a tunnel to it. */
@@ -160,10 +156,15 @@ export class NetworkGate {
   }
 
   /** Counts a refusal; returns it in words, with the host in printable form. */
-  refuse(host: string, why: string, allow: Refusal['allow'] = null): string {
-    const words = `${plainName(host)}: ${why}`;
-    this.refusals.add(host, { why: words, allow });
-    return words;
+  refuse(host: string, why: string, allow: HostUse['allow'] = null): string {
+    return this.#refused(host, `${plainName(host)}: ${why}`, allow);
+  }
+
+  /** Requests by commands are untrusted, so they are kept short and plain. */
+  #refused(host: string, why: string, allow: HostUse['allow']): string {
+    this.refusals += 1;
+    this.#onUsed({ host: plainName(host), outcome: 'refused', why, allow });
+    return why;
   }
 
   #refuseUnlisted(host: string, allow: string | null): string {
@@ -173,8 +174,7 @@ export class NetworkGate {
         ? 'is refused: no host is allowed'
         : `is not one of the allowed domains (${listed(entries, MAX_NAMED)})`;
     const words = `${plainName(host)} ${why}${allow === null ? '' : `; to allow it: ${allow}`}`;
-    this.refusals.add(host, { why: words, allow });
-    return words;
+    return this.#refused(host, words, allow);
   }
 
   /** The name is allowed, but its address is not. */
@@ -186,6 +186,14 @@ export class NetworkGate {
     const why = `it resolves to ${listed(addresses, 3)}: ${listed(what, MAX_NAMED)}`;
     return this.refuse(target.host, allow === null ? why : `${why}; to allow it: ${allow}`, allow);
   }
+}
+
+const MAX_NAME = 120;
+
+/** Printable ASCII on one line, cut where it is too long. */
+function plainName(text: string): string {
+  const plain = text.replace(/[^\x21-\x7e]/g, '?');
+  return plain.length > MAX_NAME ? `${plain.slice(0, MAX_NAME)}...` : plain || '(nothing)';
 }
 
 /** A host as it is recorded. */

@@ -1,70 +1,119 @@
 /**
- * The runner's own connections, to the model and to GitHub: through the proxy named in the machine's environment, as git and
- * curl do. Commands cannot use it.
+ * The proxy that the machine's environment names, as git and curl read it: for the runner's own connections, and as the next hop of
+ * the sandbox's proxy. Commands cannot use it.
  */
 
-import { BlockList, isIP, isIPv4 } from 'node:net';
+import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 import type { Environment } from '../../domain/environment.ts';
+import { innermostMessage } from '../../domain/errors/innermost-message.ts';
+import type { Target } from '../../domain/review/allowed-domain.ts';
 import { percentDecoded } from '../../domain/text/uri.ts';
+
+/** Which proxy leads to a host. */
+export interface Upstream {
+  /** Null for a direct connection; a string says why there is no way. `plain` is for a plain HTTP request. */
+  routeTo(target: Target, plain: boolean): URL | string | null;
+}
+
+/** `HTTPS_PROXY` for tunnels and `HTTP_PROXY` for plain requests, with the exceptions of `NO_PROXY`. This machine is reached directly. */
+export function upstreamByEnvironment(env: Environment): Upstream {
+  const exceptions = [
+    '127.0.0.0/8',
+    '::1',
+    'localhost',
+    ...(env.no_proxy || env.NO_PROXY || '').split(/[\s,]+/),
+  ]
+    .filter(Boolean)
+    .map((entry) => exception(entry.toLowerCase()));
+  return {
+    routeTo(target, plain) {
+      const [variable, named] = proxyNamed(env, plain);
+      if (!named || exceptions.some((isFor) => isFor(target))) return null;
+      // Bypassing an unusable proxy would take a route that the machine's owner did not intend.
+      return parseProxy(named) ?? `${variable} ${NOT_A_PROXY}`;
+    },
+  };
+}
 
 /**
  * The platform's fetch unless a proxy is set. Not every supported version of Node can use a proxy in fetch, so one
- * that can is loaded if a proxy is set (`https_proxy` or `HTTPS_PROXY`, with the exceptions of `no_proxy` or
- * `NO_PROXY`). With `plainHttp` the requests go over plain HTTP, where `http_proxy` or `HTTP_PROXY` applies.
+ * that can is loaded if a proxy is set. Addresses of the other kind are reached directly: those over plain HTTP, or with `plainHttp` all
+ * others.
  */
 export async function fetchByEnvironment(
   env: Environment,
   { plainHttp = false }: { plainHttp?: boolean } = {},
 ): Promise<typeof fetch> {
-  const [variable, named] = plainHttp
-    ? (['HTTP_PROXY', env.http_proxy || env.HTTP_PROXY] as const)
-    : (['HTTPS_PROXY', env.https_proxy || env.HTTPS_PROXY] as const);
+  const [variable, named] = proxyNamed(env, plainHttp);
   if (!named) return fetch;
   const proxy = parseProxy(named);
-  // Bypassing an unusable proxy would take a route that the machine's owner did not intend.
   if (proxy === null) return () => Promise.reject(new TypeError(`${variable} ${NOT_A_PROXY}`));
-  const { proxiedFetch } = await import('./proxied-fetch.ts');
-  const exceptions = env.no_proxy || env.NO_PROXY || '';
-  const addresses = addressesIn(exceptions);
-  return proxiedFetch({
-    proxy,
-    login: loginFor(proxy),
-    variable,
-    exceptions,
-    isDirect: (host) => isDirect(host, addresses),
-  });
+  // Larger than everything else.
+  const { fetch: ask, ProxyAgent } = await import('undici');
+  const dispatcher = new ProxyAgent(proxyOptions(proxy, !plainHttp));
+  const { routeTo } = upstreamByEnvironment(env);
+  const proxied = (input: string | URL, init?: object) => {
+    const { protocol, hostname, port } = new URL(input);
+    const isItsKind = protocol === (plainHttp ? 'http:' : 'https:');
+    const host = hostname.replace(/^\[|\]$/g, '');
+    const target = { host, port: Number(port) || (plainHttp ? 80 : 443) };
+    if (!isItsKind || routeTo(target, plainHttp) === null) return ask(input, init);
+    return ask(input, { ...init, dispatcher }).catch((error: unknown) => {
+      if (!(error instanceof TypeError)) throw error;
+      // With the client's message innermost, such as the proxy's own status; which way it took, the client does not say.
+      const cause = new Error(`${innermostMessage(error)} (${variable} is ${proxy.host})`);
+      throw new TypeError(error.message, { cause });
+    });
+  };
+  // The types of the package and of the platform's copy of it differ only in name.
+  return proxied as unknown as typeof fetch;
+}
+
+/** The variable that names the proxy, and its value. */
+function proxyNamed(
+  env: Environment,
+  plain: boolean,
+): readonly [variable: string, value: string | undefined] {
+  return plain
+    ? ['HTTP_PROXY', env.http_proxy || env.HTTP_PROXY]
+    : ['HTTPS_PROXY', env.https_proxy || env.HTTPS_PROXY];
+}
+
+/** For an agent of undici. A proxy for plain HTTP gets the requests themselves: many refuse tunnels to such addresses. */
+export function proxyOptions(proxy: URL, proxyTunnel: boolean) {
+  const token = loginFor(proxy);
+  return { uri: proxy.origin, proxyTunnel, ...(token === null ? {} : { token }) };
 }
 
 /** Ends a sentence that begins with the variable's name. */
-export const NOT_A_PROXY =
+const NOT_A_PROXY =
   'must be http://HOST:PORT or https://HOST:PORT, with a user name and password if the proxy needs them';
 
-/** Which hosts are reached without the proxy: this machine, and the addresses and ranges in the list of exceptions. */
-function isDirect(hostname: string, addresses: BlockList): boolean {
-  const host = hostname.replace(/^\[|\]$/g, '');
-  if (isIP(host) !== 0) return addresses.check(host, isIPv4(host) ? 'ipv4' : 'ipv6');
-  return /^(?:.+\.)?localhost\.?$/.test(host);
-}
-
-/**
- * Addresses of this machine, plus the addresses and ranges (`10.0.0.0/8`) in `exceptions`, interpreted as curl does. The
- * client only compares text.
- */
-function addressesIn(exceptions: string): BlockList {
+/** Whether an entry of NO_PROXY is about a target: a name, which includes its subdomains, an address or a range (`10.0.0.0/8`). */
+function exception(entry: string): (target: Target) => boolean {
+  if (entry === '*') return () => true;
+  const [range = '', bits] = entry.split('/');
+  const [, inBrackets, named, only] = isIPv6(range)
+    ? [entry, range]
+    : (/^(?:\[(.*)\]|(?:\*?\.)?([^:]*))(?::(\d+))?$/.exec(range) ?? []);
+  const place = inBrackets ?? named ?? '';
+  const isPort = ({ port }: Target) => only === undefined || Number(only) === port;
+  const version = isIP(place);
+  if (version === 0)
+    return (target) =>
+      place !== '' && isPort(target) && (target.host === place || target.host.endsWith(`.${place}`));
+  const length = bits === undefined ? (version === 4 ? 32 : 128) : Number(bits);
   const list = new BlockList();
-  for (const entry of ['127.0.0.0/8', '::1', ...exceptions.split(/[\s,]+/)]) {
-    const [network = '', bits] = entry.split('/');
-    const version = isIP(network);
-    const most = version === 4 ? 32 : 128;
-    const length = bits === undefined ? most : Number(bits);
-    if (version === 0 || !Number.isInteger(length) || length < 0 || length > most) continue;
-    list.addSubnet(network, length, version === 4 ? 'ipv4' : 'ipv6');
-  }
-  return list;
+  if (Number.isInteger(length) && length >= 0 && length <= (version === 4 ? 32 : 128))
+    list.addSubnet(place, length, version === 4 ? 'ipv4' : 'ipv6');
+  return (target) =>
+    isPort(target) &&
+    isIP(target.host) !== 0 &&
+    list.check(target.host, isIPv4(target.host) ? 'ipv4' : 'ipv6');
 }
 
 /** Null if invalid. A name without a scheme means a proxy that speaks plain HTTP. */
-export function parseProxy(named: string): URL | null {
+function parseProxy(named: string): URL | null {
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(named) ? named : `http://${named}`;
   const url = URL.canParse(text) ? new URL(text) : null;
   return url !== null && ['http:', 'https:'].includes(url.protocol) ? url : null;

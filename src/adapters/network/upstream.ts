@@ -1,46 +1,10 @@
-/**
- * The machine's own proxy, if its environment names one, as the next hop of the sandbox's proxy: how tunnels and
- * plain requests get through it. It resolves names.
- */
+/** How tunnels and plain requests get through the machine's own proxy, which resolves names. */
 
 import { type ClientRequest, request as requestByHttp } from 'node:http';
 import { request as requestByHttps } from 'node:https';
 import type { Socket } from 'node:net';
-import type { Environment } from '../../domain/environment.ts';
 import type { Target } from '../../domain/review/allowed-domain.ts';
-import { loginFor, NOT_A_PROXY, parseProxy } from './machine-proxy.ts';
-
-/** Which proxy leads to a host. */
-export interface Upstream {
-  /** Null for a direct connection; a string says why there is no way. `plain` is for a plain HTTP request. */
-  routeTo(target: Target, plain: boolean): URL | string | null;
-}
-
-/** `HTTPS_PROXY` for tunnels and `HTTP_PROXY` for plain requests, with the exceptions of `NO_PROXY`, as curl reads them. */
-export function upstreamByEnvironment(env: Environment): Upstream {
-  const tunnels = ['HTTPS_PROXY', env.https_proxy || env.HTTPS_PROXY] as const;
-  const requests = ['HTTP_PROXY', env.http_proxy || env.HTTP_PROXY] as const;
-  const exceptions = (env.no_proxy || env.NO_PROXY || '')
-    .toLowerCase()
-    .split(/[\s,]+/)
-    .filter(Boolean);
-  return {
-    routeTo(target, plain) {
-      const [variable, named] = plain ? requests : tunnels;
-      if (!named || exceptions.some((entry) => isException(entry, target))) return null;
-      // Bypassing an unusable proxy would take a route that the machine's owner did not intend.
-      return parseProxy(named) ?? `${variable} ${NOT_A_PROXY}`;
-    },
-  };
-}
-
-/** Only names are matched: requests are never for addresses. */
-function isException(entry: string, { host, port }: Target): boolean {
-  if (entry === '*') return true;
-  const [, name = '', only] = /^(?:\*?\.)?([^:]*)(?::(\d+))?$/.exec(entry) ?? [];
-  if (name === '' || (only !== undefined && Number(only) !== port)) return false;
-  return host === name || host.endsWith(`.${name}`);
-}
+import { loginFor } from './machine-proxy.ts';
 
 /** The proxy did not make the tunnel; the message says what it answered. */
 export class TunnelRefused extends Error {

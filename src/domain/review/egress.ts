@@ -32,8 +32,10 @@ export type HostUse = z.infer<typeof HostUse>;
 /** A host that was refused to commands. */
 export type RefusedHost = Omit<HostUse, 'by' | 'outcome'>;
 
-/** Reports a request that was let through. */
-export type OnUsed = (use: Pick<HostUse, 'host' | 'outcome' | 'why'>) => void;
+/** Reports a request. `allow` is that of one that was refused; default: null. */
+export type OnUsed = (
+  use: Pick<HostUse, 'host' | 'outcome' | 'why'> & Partial<Pick<HostUse, 'allow'>>,
+) => void;
 
 /** A use, with the calls whose commands were running at that moment, or the setup and verify commands that were. */
 export const AskedHost = HostUse.extend({

@@ -13,7 +13,6 @@ import {
   type HostUse,
   lookedUpHost,
   type OnUsed,
-  type RefusedHost,
   refusedToCommands,
   withUses,
 } from '../../domain/review/egress.ts';
@@ -72,15 +71,11 @@ export class EgressRecord {
     if (this.#hasNew) wake();
   }
 
-  /** One more refusal, to the commands that are running now. */
-  add(refused: RefusedHost): void {
-    this.#add({ ...refused, by: this.#inSandbox(), outcome: 'refused' }, [...this.#running.values()]);
-  }
-
-  /** One more request that was let through or, by anyone but commands, refused; by those who are running in the sandbox if left out. */
-  used({ host, outcome, why }: Parameters<OnUsed>[0], by: AskedBy = this.#inSandbox()): void {
-    const askers = by === 'command' ? [...this.#running.values()] : [];
-    this.#add({ host: shortened(oneLine(host), MAX_HOST), by, outcome, times: 1, why, allow: null }, askers);
+  /** One more request; by those who are running in the sandbox if left out. */
+  used({ host, outcome, why, allow = null }: Parameters<OnUsed>[0], by?: AskedBy): void {
+    const asker = by ?? this.#inSandbox();
+    const askers = asker === 'command' || by === undefined ? [...this.#running.values()] : [];
+    this.#add({ host: shortened(oneLine(host), MAX_HOST), by: asker, outcome, times: 1, why, allow }, askers);
   }
 
   /** The same client, whose requests are recorded. */

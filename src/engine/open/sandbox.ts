@@ -4,13 +4,13 @@ import { statfsSync } from 'node:fs';
 import { openSandbox } from '../../adapters/sandboxes/open.ts';
 import type { OpenedSandbox, SandboxOptions } from '../../adapters/sandboxes/options.ts';
 import type { Permitted } from '../../domain/review/allowed-domain.ts';
-import { type HostUse, type RefusedHost, refusedToCommands } from '../../domain/review/egress.ts';
+import { type HostUse, refusedToCommands } from '../../domain/review/egress.ts';
 import type { RunStarted, SandboxLevel } from '../../domain/run/events.ts';
 import { withAskedHosts } from '../../domain/run/fold/calls.ts';
 import { DEFAULT_COMMAND_LIMITS } from '../../domain/run/limits.ts';
 import { listed } from '../../domain/text/words.ts';
 import { warning } from '../../domain/warnings/warning.ts';
-import type { Egress } from '../../ports/network.ts';
+import type { SandboxNetwork } from '../../ports/network.ts';
 import type { Sandbox } from '../../ports.ts';
 import { LateRefusal } from '../ready.ts';
 import type { Session } from '../session.ts';
@@ -137,10 +137,10 @@ const NOT_CONTAINED = warning(
 async function openEgress(
   { input, asked }: Session,
   { allowedDomains, allowedPrivate, services }: Permitted,
-): Promise<Egress> {
+): Promise<SandboxNetwork> {
   const [{ openFilteringProxy }, { upstreamByEnvironment }] = await Promise.all([
     import('../../adapters/network/filtering-proxy.ts'),
-    import('../../adapters/network/upstream.ts'),
+    import('../../adapters/network/machine-proxy.ts'),
   ]);
   const upstream = upstreamByEnvironment(input.env);
   return openFilteringProxy({
@@ -148,7 +148,6 @@ async function openEgress(
     privateHosts: allowedPrivate,
     services,
     upstream,
-    onRefused: (host: RefusedHost) => asked.add(host),
     onUsed: (use) => asked.used(use),
   });
 }

@@ -4,9 +4,8 @@ import { connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { connect as connectTls, createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import { describe, expect, test } from 'vitest';
 import type { GateOptions } from '../../../src/adapters/network/gate.ts';
-import type { Egress } from '../../../src/ports/network.ts';
 import { listening } from '../../support/http/listening.ts';
-import { served } from './served.ts';
+import { type Counting, served } from './served.ts';
 
 /**
  * Real sockets throughout. Hosts of the tests are on loopback, which no host may be; so names are looked up in a table here
@@ -21,7 +20,7 @@ function open(options: GateOptions) {
 }
 
 /** The hosts that were refused, without the reasons. */
-const counted = ({ refused }: Egress) => refused().map(({ host, times }) => ({ host, times }));
+const counted = ({ refused }: Counting) => refused().map(({ host, times }) => ({ host, times }));
 
 /** Everything that comes back for some bytes, to the end of the connection. */
 async function say(socketPath: string, bytes: string | Buffer): Promise<string> {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { htmlMarkdown } from '../../../src/adapters/documents/html.ts';
-import { upstreamByEnvironment } from '../../../src/adapters/network/upstream.ts';
+import { upstreamByEnvironment } from '../../../src/adapters/network/machine-proxy.ts';
 import { openPageReader, type PageReaderOptions } from '../../../src/adapters/network/web/page-reader.ts';
 
 type Answers = Readonly<Record<string, (response: ServerResponse, request: IncomingMessage) => void>>;

@@ -6,11 +6,27 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { openFilteringProxy } from '../../../src/adapters/network/filtering-proxy.ts';
 import type { GateOptions } from '../../../src/adapters/network/gate.ts';
-import type { Egress } from '../../../src/ports/network.ts';
+import { type HostUse, type RefusedHost, withUses } from '../../../src/domain/review/egress.ts';
+import type { SandboxNetwork } from '../../../src/ports/network.ts';
 import { tempFolder } from '../../support/files/temp-folder.ts';
 
-export async function served(options: GateOptions): Promise<Egress & { socket: string }> {
-  const proxy = openFilteringProxy(options);
+/** The proxy, and what it has refused so far. */
+export type Counting = SandboxNetwork & { refused(): RefusedHost[] };
+
+export function counting(options: GateOptions): Counting {
+  let uses: HostUse[] = [];
+  const proxy = openFilteringProxy({
+    ...options,
+    onUsed(use) {
+      uses = withUses(uses, [{ by: 'command', times: 1, allow: null, ...use }]);
+    },
+  });
+  const refused = () => uses.flatMap(({ by: _, outcome, ...host }) => (outcome === 'refused' ? [host] : []));
+  return { ...proxy, refused };
+}
+
+export async function served(options: GateOptions): Promise<Counting & { socket: string }> {
+  const proxy = counting(options);
   const server = createServer({ allowHalfOpen: true }, (connection) => proxy.accept(connection));
   const socket = join(tempFolder(), 'proxy.sock');
   server.listen(socket);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { upstreamByEnvironment } from '../../../src/adapters/network/upstream.ts';
+import { upstreamByEnvironment } from '../../../src/adapters/network/machine-proxy.ts';
 import { startConnectProxy } from '../../support/machine/connect-proxy.ts';
 import { served } from './served.ts';
 

@@ -6,11 +6,10 @@ import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openFilteringProxy } from '../../../src/adapters/network/filtering-proxy.ts';
-import type { Egress } from '../../../src/ports/network.ts';
 import { tempFolder } from '../../support/files/temp-folder.ts';
 import { listening } from '../../support/http/listening.ts';
 import { until } from '../../support/waiting/until.ts';
+import { type Counting, counting } from '../network/served.ts';
 import { makePlace, type Opened, open, versionOutside } from './fixture.ts';
 
 /** A web server on loopback that the hosts of the list are looked up at, and what it was asked for. */
@@ -30,8 +29,8 @@ async function openWithNetwork(
   allowed: string[],
   hostEnv: NodeJS.ProcessEnv = process.env,
   mounts: string[] = [],
-): Promise<Opened & { proxy: Egress }> {
-  const proxy = openFilteringProxy({
+): Promise<Opened & { proxy: Counting }> {
+  const proxy = counting({
     allowed,
     resolve: async () => ['127.0.0.1'],
     mayConnect: (address) => address === '127.0.0.1',

@@ -4,14 +4,14 @@ import type { Sandbox } from '../../../src/ports.ts';
 import { commandEnd } from '../../support/runs/events.ts';
 
 const { signal } = new AbortController();
-const COMMAND = { script: 'x', timeoutMs: 1_000, signal };
 const refusedHost = (host: string) => ({ host, times: 1, why: `${host} is refused`, allow: null });
+const COMMAND = { script: 'x', timeoutMs: 1_000, signal };
 
 /** A command that prints this and ends with this exit code, while these hosts are refused. */
 function ending(refusals: EgressRecord, exitCode: number, said = '', hosts: readonly string[] = []) {
   const output = { head: said, omitted: 0, tail: '' };
   const run = async () => {
-    for (const host of hosts) refusals.add(refusedHost(host));
+    for (const host of hosts) refusals.used({ host, outcome: 'refused', why: `${host} is refused` });
     return { end: commandEnd(exitCode), output };
   };
   return refusals.naming({ run } as unknown as Sandbox);

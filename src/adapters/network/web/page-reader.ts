@@ -12,9 +12,8 @@ import { formatNumber, listed, sentence } from '../../../domain/text/words.ts';
 import { timeoutSignal } from '../../../files/time-limit.ts';
 import type { PageRead, PageReader } from '../../../ports/network.ts';
 import { addressMeaning, codeOf, lookupAmong, resolveByMachine } from '../gate.ts';
-import { loginFor } from '../machine-proxy.ts';
+import { proxyOptions, type Upstream } from '../machine-proxy.ts';
 import { addressKind } from '../public-address.ts';
-import type { Upstream } from '../upstream.ts';
 import { type MarkdownOf, mediaType, pageText, type TextMaking } from './page-text.ts';
 
 /** Bytes of an answer after decompression. */
@@ -174,16 +173,7 @@ async function wayTo(
       'policy',
       `Not read: ${target.host} resolves to ${closed}: ${addressMeaning(addressKind(closed))}.`,
     );
-  if (via !== null) {
-    const token = loginFor(via);
-    return {
-      dispatcher: new ProxyAgent({
-        uri: via.origin,
-        proxyTunnel: url.protocol === 'https:',
-        ...(token === null ? {} : { token }),
-      }),
-    };
-  }
+  if (via !== null) return { dispatcher: new ProxyAgent(proxyOptions(via, url.protocol === 'https:')) };
   return { dispatcher: new Agent({ connect: { lookup: lookupAmong(addresses) } }) };
 }
 
