@@ -4,7 +4,7 @@ import type { Clone } from '../../adapters/github/clone.ts';
 import type { Settings } from '../../config/schema.ts';
 import type { ChangedFile } from '../../domain/changes/change.ts';
 import type { PatchedPath } from '../../domain/changes/patch-text.ts';
-import { folderOf, resolvedPath } from '../../domain/changes/path.ts';
+import { foldedName, folderOf, resolvedPath } from '../../domain/changes/path.ts';
 import { pathMatcher, pathPolicy } from '../../domain/changes/path-policy.ts';
 import { judgeProtected, overCaps, type ProtectedRules } from '../../domain/github/publishing/policy.ts';
 import { policyViolation } from '../../domain/run/outcome.ts';
@@ -61,47 +61,77 @@ export async function checkLinked(
   tree: string,
 ): Promise<string[]> {
   if (settings.protectedPaths === 'allow') return [];
+  const touched = files.flatMap(({ path, from }) => (from === null ? [path] : [path, from]));
+  const others = (await readLinks(clone, tree)).namesOf(touched);
+  if (others === null) return refuse(`Links give its files more than ${MAX_NAMES} names, too many to judge.`);
+  return judged(
+    others.map((path) => ({ path, kind: 'modify', additions: null, deletions: null })),
+    rulesOf({ result, settings }),
+  );
+}
+
+/** The links of a tree, which the clone has. */
+export async function readLinks(clone: Clone, tree: string) {
   const links = ((await treeEntries(clone.gitDir, tree)) ?? []).filter(({ mode }) => mode === '120000');
   const ids = links.map(({ id }) => id);
   const contents = await clone.contents(ids, MAX_TARGET_BYTES);
-  const targets = new Map(links.map(({ path, id }) => [`/${path}`, decodeName(contents.get(id) ?? NOTHING)]));
-  const ways = [...targets.keys()].map((path) => {
-    const [place = '', ...hops] = wayOf(path, targets).reverse();
-    return { link: path, place, hops };
+  // Each by its own spelling, and where the least strict disks take it.
+  const ways = [(name: string) => name, nameOnDisk].flatMap((spelt) => {
+    const targets = new Map(
+      links.map(({ path, id }) => [spelling(`/${path}`, spelt), decodeName(contents.get(id) ?? NOTHING)]),
+    );
+    return links.map(({ path }) => {
+      const [place = '', ...hops] = wayOf(`/${path}`, targets, spelt).reverse().map(folded);
+      return { link: `/${path}`, place, hops };
+    });
   });
-  // The names of its files through links, each with the links on its way. It grows while it is walked.
-  const touched = files.flatMap(({ path, from }) => (from === null ? [path] : [path, from]));
-  const names = new Map(touched.map((path): [string, string[]] => [`/${path}`, []]));
-  for (const [name, way] of names) {
-    for (const { link, place, hops } of ways) {
-      const isIn = place === '/' || name === place || name.startsWith(`${place}/`);
-      const rests = isIn ? [name.slice(place.length).replace(/^\//, '')] : [];
-      for (const rest of hops.includes(name) ? [...rests, ''] : rests) {
-        const other = resolvedPath(link, rest);
-        // Links in circles give endless names, but none of another kind the second time.
-        if (!way.includes(link) && !names.has(other)) names.set(other, [...way, link]);
+  return {
+    /** The other names that they give to these files; null if there are too many to judge. */
+    namesOf(files: readonly string[]): string[] | null {
+      // Each with the links on its way. It grows while it is walked.
+      const names = new Map(files.map((path): [string, string[]] => [`/${path}`, []]));
+      const known = names.size;
+      for (const [name, way] of names) {
+        const here = folded(name);
+        for (const { link, place, hops } of ways) {
+          const isIn = place === '/' || here === place || here.startsWith(`${place}/`);
+          const depth = place === '/' ? 1 : place.split('/').length;
+          const rests = isIn ? [name.split('/').slice(depth).join('/')] : [];
+          for (const rest of hops.includes(here) ? [...rests, ''] : rests) {
+            const other = resolvedPath(link, rest);
+            // Links in circles give endless names, but none of another kind the second time.
+            if (!way.includes(link) && !names.has(other)) names.set(other, [...way, link]);
+          }
+        }
+        if (names.size > MAX_NAMES) return null;
       }
-    }
-    if (names.size > MAX_NAMES)
-      refuse(`Links give its files more than ${MAX_NAMES} names, too many to judge.`);
-  }
-  const others = [...names.keys()].slice(touched.length);
-  return judged(
-    others.map((name) => ({ path: name.slice(1), kind: 'modify', additions: null, deletions: null })),
-    rulesOf({ result, settings }),
-  );
+      return [...names.keys()].slice(known).map((name) => name.slice(1));
+    },
+  };
+}
+
+const spelling = (path: string, spelt: (name: string) => string) => path.split('/').map(spelt).join('/');
+const folded = (path: string) => spelling(path, nameOnDisk);
+
+/** Without what disks leave out of a name, but for the two that lead elsewhere. */
+function nameOnDisk(name: string): string {
+  return /^\.{0,2}$/.test(name) ? name : foldedName(name);
 }
 
 /** More are made to hide one of them. */
 const MAX_NAMES = 2_000;
 
 /** The links on the way from a path, and where it leads in the tree. */
-function wayOf(path: string, targets: ReadonlyMap<string, string>): string[] {
+function wayOf(
+  path: string,
+  targets: ReadonlyMap<string, string>,
+  spelt: (name: string) => string,
+): string[] {
   const way: string[] = [];
   let place = '/';
   const names = path.split('/');
   while (names.length > 0 && way.length <= MAX_HOPS) {
-    place = resolvedPath(place, names.shift() ?? '');
+    place = resolvedPath(place, spelt(names.shift() ?? ''));
     const target = targets.get(place);
     if (target === undefined) continue;
     way.push(place);

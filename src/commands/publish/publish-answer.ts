@@ -2,6 +2,7 @@
 
 import { join } from 'node:path';
 import { putCheckRun } from '../../adapters/github/check-runs.ts';
+import { answerOf } from '../../adapters/github/request.ts';
 import { diffOf, putReview, readPull } from '../../adapters/github/reviews.ts';
 import {
   bySeverity,
@@ -17,8 +18,8 @@ import { done, noChange, publishFailed, type RunOutcome, usageError } from '../.
 import { sha256Of } from '../../files/hash.ts';
 import { writeDocument } from '../../files/replace-file.ts';
 import { checkAnnotation, findingComment, reportBody, sarifOf } from '../../texts/findings.ts';
-import type { PublishJob } from './job.ts';
-import { rulesOf } from './policy-check.ts';
+import { cloneFor, type PublishJob, readRepository } from './job.ts';
+import { readLinks, rulesOf } from './policy-check.ts';
 
 /** Most comments at lines in a review; the other findings are in its body. */
 const MAX_COMMENTS = 30;
@@ -130,8 +131,7 @@ async function reviewOf(
   };
   const atLines = findings.filter(isAtLines).slice(0, MAX_COMMENTS);
   const rest = findings.filter((finding) => !atLines.includes(finding));
-  const rules = rulesOf(job);
-  const isProtected = ({ path }: ReportedFinding) => consequenceOf(path, rules) !== null;
+  const shownOnly = await protectedAmong(job, atLines);
   const made = await putReview(upstream, {
     pull,
     head: result.baseSha ?? '',
@@ -141,11 +141,34 @@ async function reviewOf(
       const lines = reportedLines(finding);
       return lines === null
         ? []
-        : [{ ...lines, path: finding.path, body: findingComment(finding, marker, isProtected(finding)) }];
+        : [{ ...lines, path: finding.path, body: findingComment(finding, marker, shownOnly.has(finding)) }];
     }),
     isEmpty: findings.length === 0,
   });
   return made === null
     ? noChange(`The run has no findings, and pull request #${pull} needs no review.`)
     : { ...made, file: null, atLines: atLines.length };
+}
+
+/** Those about files that are protected, by one of their names; all, where GitHub does not show the links of the tree. */
+async function protectedAmong(job: PublishJob, findings: ReportedFinding[]): Promise<Set<ReportedFinding>> {
+  const rules = rulesOf(job);
+  const suggesting = findings.filter(({ suggestion }) => suggestion !== null);
+  if (suggesting.length === 0 || rules.mode === 'allow') return new Set();
+  const sha = job.result.baseSha ?? '';
+  const read = await answerOf(
+    (async () => {
+      const { full_name } = await readRepository(job.upstream);
+      const clone = cloneFor({ ...job, fork: job.upstream }, full_name);
+      if (!(await clone.fetch([sha]))) return null;
+      const { tree } = await clone.commit(sha);
+      return readLinks(clone, tree);
+    })(),
+  );
+  const links = read.status === 'ok' ? read.data : null;
+  const isProtected = ({ path }: ReportedFinding) => {
+    const others = links?.namesOf([path]) ?? null;
+    return others === null || [path, ...others].some((name) => consequenceOf(name, rules) !== null);
+  };
+  return new Set(suggesting.filter(isProtected));
 }

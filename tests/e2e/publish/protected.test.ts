@@ -106,10 +106,12 @@ describe('a change of what tools execute', () => {
     ['sub/.npmrc', '../docs/npmrc', 'docs/npmrc', 'draft'],
     ['.husky', './docs', 'docs/pre-commit', 'draft'],
     ['.husky', '.', 'pre-commit', 'draft'],
+    // As a Mac follows it.
+    ['CLAUDE.md', 'Docs/GUIDE.md', 'docs/guide.md', 'refused'],
     ['.npmrc', 'docs/npmrc', 'docs/other', 'ready'],
   ];
 
-  test.each(sampled(LINKED, ([, , , end]) => end))(
+  test.each(sampled(LINKED, ([, target, , end]) => `${end} ${/[A-Z]/.test(target)}`))(
     'is one through a link of the base: %s → %s',
     async (link, target, path, end) => {
       mkdirSync(join(life.checkout.root, 'sub'));
