@@ -115,15 +115,19 @@ export async function refuseForeign(place: PublishPlace, work: BranchWork): Prom
   }
 }
 
-/** The newest closed pull request into this base, to be reopened; null if it was merged or is not ours, or where one is open. */
+/** Our newest closed pull request into this base, to be reopened; null if one was merged since, or where one is open. */
 export async function findClosed(
   { upstream, wanted }: PullPlace,
   marker: string,
   setting: PublishPlace['settings']['reopen'],
 ): Promise<PullRequest | null> {
+  const isOurs = ({ body }: PullRequest) => body?.includes(marker) === true;
   const closed = (await findPulls(upstream, wanted, 'closed')).filter(({ base }) => base.ref === wanted.base);
-  const [pull] = closed.sort((a, b) => b.number - a.number);
-  if (pull === undefined || pull.merged_at != null || !pull.body?.includes(marker)) return null;
+  // One that people opened from the branch and closed again changes nothing about ours.
+  const [pull] = closed
+    .filter((one) => one.merged_at != null || isOurs(one))
+    .sort((a, b) => b.number - a.number);
+  if (pull === undefined || pull.merged_at != null) return null;
   if ((await findPullRequest(upstream, wanted)) !== null) return null;
   const login = setting === 'always' ? undefined : await closedBy(upstream, pull);
   if (setting === 'always' || (login !== undefined && login === (await ownAccount(upstream.github))?.login))

@@ -2,11 +2,13 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../../../support/files/repository.ts';
+import { ask } from '../../../support/github-server/ask.ts';
 import {
   closeGitHubs,
   find,
   type MadeRun,
   madeRun,
+  NAME,
   type OnGitHub,
   onGitHub,
   publish,
@@ -115,6 +117,19 @@ describe('a pull request that was closed without being merged', () => {
     const again = await publish(there);
     expect(again.said?.pullRequest, again.stderr).toMatchObject({ number: there.number });
     expect((await find(there)).pulls).toMatchObject([{ state: 'open' }]);
+  });
+
+  test('stays closed when another one of its branch was closed since', async () => {
+    const there = await published();
+    const [ours] = there.repository.pulls();
+    if (ours !== undefined) ours.state = 'closed';
+    const body = { title: 'Mine', head: there.branch, base: 'main' };
+    const { github, token } = there;
+    expect((await ask(github, token, `POST /repos/${NAME}/pulls`, body)).status).toBe(201);
+    for (const pull of there.repository.pulls()) pull.state = 'closed';
+    const { exitCode, said, stderr } = await publish(there);
+    expect([exitCode, said?.errorCode], stderr).toEqual([11, 'ERR_PULL_REQUEST_CLOSED']);
+    expect((await find(there)).pulls.map(({ state }) => state)).toEqual(['closed', 'closed']);
   });
 
   test('stays closed when people close it while it is updated', async () => {
