@@ -1,6 +1,7 @@
 /** A pull request of ours goes on where somebody with write access asks for more. */
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ask } from '../../support/github-server/ask.ts';
 import { NAME } from '../../support/jobs/publishing.ts';
 import { recordIn, withRecord } from '../../support/jobs/pull-record.ts';
 import { expectDone, type Life, openLife, writes } from '../../support/jobs/pull-request-life.ts';
@@ -269,7 +270,7 @@ describe('review threads', () => {
     expect(life.prompt(more)).not.toContain('Print all');
     life.github.faults.add({
       on: { path: /graphql/ },
-      nth: 3,
+      nth: 4,
       trouble: { kind: 'status', status: 403, message: 'Resource not accessible by integration' },
     });
     const published = await life.publish(more, ['--resolve-threads']);
@@ -296,6 +297,26 @@ describe('review threads', () => {
   });
 });
 
+describe('an answer in a review thread', () => {
+  test('is given, whoever has written its mark there', async () => {
+    const body = 'Newer, please.';
+    const thread = life.github.addReview(NAME, 2, { path: 'a.txt', line: 1, body, author: 'ann' });
+    const more = await life.run(writes('a.txt', 'newer\n', 'Made it newer.'), ['--continue', '2']);
+    expectDone(more);
+    const [marker] = /<!-- patchsmith:[0-9a-f]{8}/.exec(life.pull(2).body ?? '') ?? [];
+    const token = life.github.addToken({
+      kind: 'user',
+      login: 'eve',
+      permissions: { pull_requests: 'write' },
+    });
+    const path = `/repos/${NAME}/pulls/2/comments/${thread.comments[0]?.id}/replies`;
+    const reply = { body: `Fine. ${marker} run ${more.result.runId} -->` };
+    expect((await ask(life.github, token, `POST ${path}`, reply)).status).toBe(201);
+    for (const _ of ['first', 'again']) expectDone(await life.publish(more));
+    expect(thread.comments.map(({ author }) => author.login)).toEqual(['ann', 'eve', 'github-actions[bot]']);
+  });
+});
+
 describe('what is not ours is not continued', () => {
   test('a text that carries our record, without a commit of ours', async () => {
     await life.hosted.commit('feature', { 'a.txt': 'x\n' });
@@ -305,7 +326,6 @@ describe('what is not ours is not continued', () => {
       login: 'ann',
       permissions: { pull_requests: 'write', contents: 'write' },
     });
-    const { ask } = await import('../../support/github-server/ask.ts');
     const opened = await ask(life.github, token, `POST /repos/${NAME}/pulls`, {
       title: 'x',
       head: 'feature',

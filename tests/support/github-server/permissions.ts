@@ -59,7 +59,12 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** What users may write without a role, where they can see the repository. */
-const OPEN_TO_ALL = ['issues/create-comment', 'issues/create', 'pulls/create'];
+const OPEN_TO_ALL = [
+  'issues/create-comment',
+  'issues/create',
+  'pulls/create',
+  'pulls/create-reply-for-review-comment',
+];
 
 /** Throws the refusal of GitHub when the token does not reach for the operation. */
 export function checkPermission(operation: string, token: Token | null, repository: Repository): void {

@@ -12,6 +12,7 @@ import {
   readOwnPull,
 } from '../../../adapters/github/follow-up/continued-pull.ts';
 import { readThreads, replyTo, resolveThread } from '../../../adapters/github/follow-up/review-threads.ts';
+import { ownTexts } from '../../../adapters/github/issues.ts';
 import { findPulls, updatePullRequest } from '../../../adapters/github/pull-requests.ts';
 import { OnGitHub } from '../../../adapters/github/request.ts';
 import { conflictKind, hasMarkers } from '../../../domain/github/conflict.ts';
@@ -207,13 +208,15 @@ async function answerThreads(job: PublishJob, followUp: FollowUp, sha: string): 
   const threads = await readThreads(upstream, followUp.pullRequest);
   const changed = new Set(result.changedFiles.flatMap(({ path, from }) => [path, ...(from ? [from] : [])]));
   const mark = `${marker.replace(/ -->$/, '')} run ${result.runId} -->`;
+  // Anybody can read the mark, and write it.
+  const isOurs = await ownTexts(upstream.github, mark);
   for (const { id } of followUp.threads) {
     // The run directory only names threads; what they are, GitHub says.
     const thread = threads.find((one) => one.id === id);
     const [first] = thread?.comments ?? [];
     if (thread === undefined || first === undefined) continue;
     const isChanged = changed.has(thread.path);
-    if (!thread.comments.some(({ body }) => body.includes(mark))) {
+    if (!thread.comments.some(({ author: user, body }) => isOurs({ user, body }))) {
       const body = threadAnswer({ result, sha, isChanged, mark });
       await replyTo(upstream, { pull: followUp.pullRequest, comment: first.id, body });
       sayMade(`answered the review of ${thread.path}`);
