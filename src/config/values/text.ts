@@ -23,7 +23,7 @@ const MAX_PATH_BYTES = 2_000;
 function canBePath(given: string): boolean {
   const fits = (text: string, bytes: number) => Buffer.byteLength(text) <= bytes;
   return (
-    !/[\0\ufffd]|^(?:\{\s*["'}]|\[\s*["{])/.test(given) &&
+    !/[\0\ufffd]|^(?:\{\s*(?:["'}]|[\w-]+\s*:)|\[\s*["{])/.test(given) &&
     given.split('\n').every((line) => fits(line, MAX_PATH_BYTES)) &&
     given.split(/[\n/]/).every((name) => fits(name, MAX_NAME_BYTES))
   );

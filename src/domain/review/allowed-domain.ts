@@ -96,6 +96,11 @@ export function isCovered(entry: string, entries: readonly string[]): boolean {
   );
 }
 
+/** For messages: without what an address names before its host, which may be a token. */
+export function shownEntry(entry: string): string {
+  return JSON.stringify(entry.replace(/^((?:[\w-]+=)?(?:[\w+-]+:\/\/)?).*@/, '$1***@'));
+}
+
 function hostEntry(problemIn: (entry: string) => string | null) {
   return (
     z
@@ -106,7 +111,7 @@ function hostEntry(problemIn: (entry: string) => string | null) {
       .superRefine((entry, context) => {
         const problem = problemIn(entry.toLowerCase());
         if (problem !== null)
-          context.addIssue({ code: 'custom', message: `${JSON.stringify(entry)}: ${problem}` });
+          context.addIssue({ code: 'custom', message: `${shownEntry(entry)}: ${problem}` });
       })
       .toLowerCase()
   );

@@ -1,6 +1,7 @@
 /** Services of this machine that commands may reach: the entries of `--service`. */
 
 import * as z from 'zod';
+import { shownEntry } from './allowed-domain.ts';
 
 const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
 const ENTRY = new RegExp(`^(${LABEL})=(?:(/[^\\0\\n:]+)|(${LABEL}(?:\\.${LABEL})*)):(\\d{1,5})$`);
@@ -20,8 +21,7 @@ export const Service = z
   .trim()
   .superRefine((entry, context) => {
     const problem = problemOf(entry);
-    if (problem !== null)
-      context.addIssue({ code: 'custom', message: `${JSON.stringify(entry)}: ${problem}` });
+    if (problem !== null) context.addIssue({ code: 'custom', message: `${shownEntry(entry)}: ${problem}` });
   });
 
 /** The parts of a valid entry. */

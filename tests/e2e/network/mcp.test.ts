@@ -71,8 +71,10 @@ test('problems with servers are reported before anything else happens', async ()
     2,
     expect.stringContaining('--mcp-config [[none]].json: '),
   ]);
-  const [, stderr] = await said('--mcp-config', '{"mcpServers":{"a":{"url":"https://a.ex/?k=tok-4711"}}}');
-  expect(stderr).toMatch(/^(?!.*tok-4711).*got JSON: write it to a file/s);
+  const json = '{"mcpServers":{"a":{"url":"https://a.ex/?k=tok-4711"}}}';
+  // A shell takes the quotes off.
+  for (const given of [json, json.replaceAll('"', '')])
+    expect((await said('--mcp-config', given))[1]).toMatch(/^(?!.*tok-4711).*got JSON: write it to a file/s);
   write('mcp.json', JSON.stringify({ mcpServers: { a: { command: 'b', env: { C: `\${NO_SUCH}` } } } }));
   expect(await said('--mcp-config', 'mcp.json')).toEqual([
     2,

@@ -102,10 +102,15 @@ test('a false match is accepted by file path, but not by the project file', asyn
 
 test('a password in an address that is refused is not repeated', async () => {
   const { root } = await makeRepository({ 'a.txt': 'a\n' });
-  const wrong = ['--allow-domain', 'https://me:PassWord99@x.org', '--service', 'pg://me:PassWord99@x.org'];
+  const domains = ['https://me:PassWord99@x.org', 'me:PassWord99@x.org', 'https://PassWord99@x.org'];
+  const services = ['pg://me:PassWord99@x.org', 'db=me:PassWord99@x.org:5432'];
+  const wrong = [
+    ...domains.flatMap((one) => ['--allow-domain', one]),
+    ...services.flatMap((one) => ['--service', one]),
+  ];
   const { exitCode, stdout, stderr } = await runCli(['run', '-m', 'x', '--output', 'json', ...wrong], {
     cwd: root,
   });
-  expect([exitCode, stdout]).toEqual([2, expect.stringContaining('me:***@x.org')]);
+  expect([exitCode, stdout]).toEqual([2, expect.stringContaining('https://***@x.org')]);
   expect(`${stdout}${stderr}`).not.toMatch(/PassWord99/i);
 });
