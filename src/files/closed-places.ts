@@ -17,21 +17,17 @@ export type Purpose = 'look' | 'write';
 /** Owner permission bits that a folder must have for this access. */
 const NEEDED: Readonly<Record<Purpose, number>> = { look: 0o500, write: 0o700 };
 
-/** The inputs for recognising closed places. */
-export interface ClosedPlacesParts {
-  /** Absolute path of the work tree, without links. */
-  readonly root: string;
-  warn(warning: Warning): void;
-}
-
 /** Opens files and folders that a command has closed to their owner, and leaves those closed at the start alone. */
 export class ClosedPlaces {
-  readonly #parts: ClosedPlacesParts;
+  readonly #root: string;
+  readonly #warn: (warning: Warning) => void;
   /** When the first look ended, in ns. Null until then: nothing is opened during it. */
   #sinceNs: bigint | null = null;
 
-  constructor(parts: ClosedPlacesParts) {
-    this.#parts = parts;
+  /** `root` is the absolute path of the work tree, without links. */
+  constructor(root: string, warn: (warning: Warning) => void) {
+    this.#root = root;
+    this.#warn = warn;
   }
 
   /** Ends the first look: what was closed before this time of the file system is the user's, and stays closed. */
@@ -41,7 +37,7 @@ export class ClosedPlaces {
 
   /** The place has not been touched since the start. */
   isAsFound(path: string): boolean {
-    const look = lookAt(this.#parts.root, path);
+    const look = lookAt(this.#root, path);
     return look.status === 'seen' && this.#isOld(look.stat);
   }
 
@@ -59,7 +55,7 @@ export class ClosedPlaces {
   /** Opens the folders on the way to the path, and the path. False if nothing was closed, or we could not open it. */
   open(path: string, purpose: Purpose): boolean {
     if (this.#sinceNs === null) return false;
-    const { root } = this.#parts;
+    const root = this.#root;
     const names = path === '' ? [] : path.split('/');
     // Paths may come from a journal that anyone has written.
     if (names.includes('..')) return false;
@@ -97,7 +93,7 @@ export class ClosedPlaces {
       throw error;
     }
     const name = path === '' ? 'The root of the work tree' : quotedName(path);
-    this.#parts.warn(
+    this.#warn(
       warning(
         'WARN_OPENED_AGAIN',
         `${name} was closed (mode ${digits(mode)}) during the run and has been opened again (mode ${digits(wanted)}).`,

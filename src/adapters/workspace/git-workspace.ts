@@ -43,12 +43,11 @@ interface WorkspaceParts {
 export function openGitWorkspace(opened: WorkspaceParts): Workspace {
   const { checkout, shadowDir, parts, tree, beside, warnings } = opened;
   const { root } = checkout;
-  const { planted, hidden, contents } = parts;
-  const { budget } = contents;
+  const { planted, hidden, budget } = parts;
   const looking = { root, folders: planted.folders };
   const inTurn = oneByOne();
   const over = async () => {
-    const befores = await tree.statesOf(budget.leftOut);
+    const befores = await tree.seen.statesOf(budget.leftOut);
     return budget.leftOut.map((path) => ({ path, before: befores.get(path) ?? null }));
   };
   let { base } = opened;
@@ -88,7 +87,7 @@ export function openGitWorkspace(opened: WorkspaceParts): Workspace {
       await index.readTree(base.tree);
       const edited = await index.editedTree(changes.map(({ path, after }) => ({ path, state: after })));
       base = { ...base, tree: edited, dirty: true };
-      tree.rebase(changes);
+      tree.seen.rebase(changes);
     },
     uncommitted: async (net) =>
       base.dirty ? inTurn(() => makeUncommittedPatch(shadowDir, base, net)) : null,
@@ -104,7 +103,7 @@ export function openGitWorkspace(opened: WorkspaceParts): Workspace {
         const all = [...changes, ...(await over()).map((one) => ({ ...one, after: null }))];
         return keepEssentials({ shadowDir, base, changes: all, hasWholeBase: opened.keepsBase });
       }),
-    makePatch: (net) => inTurn(() => makeProvenPatch(shadowDir, base, net, tree.basePaths())),
+    makePatch: (net) => inTurn(() => makeProvenPatch(shadowDir, base, net, tree.seen.basePaths())),
   };
 }
 
@@ -126,9 +125,9 @@ async function putBack(
     ...{ root, openedNs: beside.openedNs, all, repositories, lost: parts.planted.lost() },
     gone: goneIgnored(root, shadowDir),
   });
-  const { closed } = parts.contents;
+  const { closed, fileMode } = parts;
   return revert(changes, {
-    ...{ root, shadowDir, closed, fileMode: parts.fileMode },
+    ...{ root, shadowDir, closed, fileMode },
     look: () => tree.look('after_commands'),
     whyKept: isKept,
   });
@@ -149,7 +148,6 @@ async function repositoriesIn(
   paths: readonly string[],
   added: readonly string[],
 ): Promise<string[]> {
-  const { budget } = parts.contents;
   const repositories = (view: TreeView) =>
     repositoriesAround(paths, (folder) => {
       const listing = view.listFolder(folder);
@@ -158,7 +156,7 @@ async function repositoriesIn(
       const below = added.filter((path) => path.startsWith(folder === '' ? '' : `${folder}/`));
       return [...there, ...below.map((path) => path.slice(from).split('/', 1)[0] ?? '')];
     });
-  return viewing(checkout.root, repositories, budget.folders);
+  return viewing(checkout.root, repositories, parts.budget.folders);
 }
 
 /** One warning, or none. */

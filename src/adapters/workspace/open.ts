@@ -115,18 +115,21 @@ export async function openWorkspace(
     baseRevision(checkout, shadowDir, edits),
     keepFiles({ root, shadowDir, format: checkout.objectFormat }, parts.hidden.atStart.ignored),
   ]);
-  await hideSubmodules(made.gitDir, tree.submodules);
+  await hideSubmodules(made.gitDir, tree.seen.submodules);
   const { nested, uncovered, foreign } = repositoriesOf(checkout, { parts, tree });
   keepRunStart(shadowDir, {
     ...{ root, openedNs, nested, foreign, ...parts.hidden.atStart },
     gitDirs: [...parts.planted.known],
     emptyFolders: found.empty,
     closedToOthers: found.closedToOthers,
+    converted: parts.mayConvert()
+      ? [...edits].flatMap(([path, state]) => (state ? [[path, state]] : []))
+      : [],
   });
   return openGitWorkspace({
     ...{ checkout, shadowDir, base, parts, tree, warnings, keepsBase },
     sandboxGitDir: { ...made, nested: nestedUnderPolicy({ nested, foreign }, isReadOnly), uncovered },
-    beside: { there: foreign, absent: tree.submodules, openedNs },
+    beside: { there: foreign, absent: tree.seen.submodules, openedNs },
   });
 }
 
@@ -146,11 +149,11 @@ export function repositoriesOf(
   const found = parts.planted.known.flatMap(({ path }) =>
     path.endsWith('/.git') ? [path.slice(0, -'/.git'.length)] : [],
   );
-  const known = [...tree.submodules, ...found];
-  const { nested, uncovered } = coverable(checkout.root, known, parts.contents.warn);
+  const known = [...tree.seen.submodules, ...found];
+  const { nested, uncovered } = coverable(checkout.root, known, parts.warn);
   const folders = nested.flatMap(({ path, dotGit }) => (dotGit === 'itself' ? [] : [path]));
   // If the index has files in one, those are treated as any others.
-  const foreign = [...folders, ...uncovered].filter((path) => path !== '.' && !tree.hasBelow(path));
+  const foreign = [...folders, ...uncovered].filter((path) => path !== '.' && !tree.seen.hasBelow(path));
   return { nested, uncovered, foreign };
 }
 

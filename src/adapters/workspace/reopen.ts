@@ -136,7 +136,7 @@ export async function reopenWorkspace(
   const workspace = openGitWorkspace({
     ...{ checkout, shadowDir, base, parts, tree, warnings, keepsBase },
     sandboxGitDir: { ...git, nested: nestedUnderPolicy({ nested, foreign }, isReadOnly) },
-    beside: { there: foreign, absent: tree.submodules, openedNs: start.openedNs },
+    beside: { there: foreign, absent: tree.seen.submodules, openedNs: start.openedNs },
   });
   const fresh = checkedOut === undefined ? null : await listTree(shadowDir, checkedOut);
   const asInBase = found.filter(({ path, after }) =>

@@ -58,13 +58,13 @@ export function workTreeFiles(
     },
 
     async writeFile(path, bytes) {
-      const submodule = tree.submoduleOf(path);
+      const submodule = tree.seen.submoduleOf(path);
       if (submodule !== null) {
         const message = `${JSON.stringify(path)} lies in the submodule ${JSON.stringify(submodule)}, which is left out.`;
         return { status: 'failed', reason: 'path_refused', message };
       }
       keepBeginning(shadowDir);
-      const before = (await tree.statesOf([path])).get(path) ?? (await unknownState(path));
+      const before = (await tree.seen.statesOf([path])).get(path) ?? (await unknownState(path));
       const written = writeFile(root, path, bytes);
       if (written.status === 'failed') return written;
       const ignored = !(await tree.isVisible(path));

@@ -15,8 +15,8 @@ import { openRegularIn, readWhole } from '../../../files/opened-file.ts';
 import type { TreeView } from '../../../files/tree-view.ts';
 import { ScratchIndex } from '../../../git/store/trees.ts';
 import { type LookingCall, rulesFolder } from './looking-git.ts';
-import type { ContentPlaces, Taken } from './parts.ts';
-import { START_INDEX, type StartIndex } from './start-index.ts';
+import type { Taken, WorkTreeParts } from './parts.ts';
+import { START_INDEX } from './start-index.ts';
 
 /** What git says of one path. */
 interface PathAttributes {
@@ -30,7 +30,7 @@ const MAX_ATTRIBUTES_BYTES = 1024 * 1024;
 
 /** The forms of one look. */
 export class CommittedForms {
-  readonly #places: ContentPlaces;
+  readonly #parts: WorkTreeParts;
   readonly #folder: string;
   /** Where git is asked. */
   readonly #scratch: { readonly index: string; readonly workTree: string };
@@ -38,9 +38,9 @@ export class CommittedForms {
   #attributes: ReadonlyMap<string, PathAttributes> = new Map();
 
   /** The scratch folder must not be in use. */
-  constructor(places: ContentPlaces) {
-    this.#places = places;
-    this.#folder = join(rulesFolder(places.git.shadowDir), 'turning');
+  constructor(parts: WorkTreeParts) {
+    this.#parts = parts;
+    this.#folder = join(rulesFolder(parts.git.shadowDir), 'turning');
     this.#scratch = { index: 'turning.index', workTree: this.#folder };
     this.close();
     mkdirSync(this.#folder, { mode: 0o700 });
@@ -49,16 +49,16 @@ export class CommittedForms {
   /** Takes the attribute files that apply to these paths, and asks git for what they say. */
   async ask(view: TreeView, paths: readonly string[]): Promise<void> {
     // What the index has decides whether git leaves CRLF alone.
-    new ScratchIndex(this.#places.git.shadowDir, this.#scratch.index).copy(START_INDEX, 'sha1');
+    new ScratchIndex(this.#parts.git.shadowDir, this.#scratch.index).copy(START_INDEX, 'sha1');
     const gone = this.#copyAttributes(view, paths);
     // Where there is no file, git reads what the index has.
     if (gone.length > 0)
-      await this.#places.git.tell({
+      await this.#parts.git.tell({
         ...this.#scratch,
         args: ['update-index', '--remove', '--ignore-skip-worktree-entries', '-z', '--stdin'],
         input: encodeNames(gone),
       });
-    this.#attributes = await attributesOf(this.#places, paths, this.#scratch);
+    this.#attributes = await attributesOf(this.#parts, paths, this.#scratch);
   }
 
   /** The name of the filter that git would run on the path, or null. */
@@ -110,7 +110,7 @@ export class CommittedForms {
 
   /** The ids of what git stores, by path; none for contents that are not in their encoding. */
   async #turned(paths: readonly string[]): Promise<Map<string, string>> {
-    const { git, warn } = this.#places;
+    const { git, warn } = this.#parts;
     const at = this.#scratch;
     const call = {
       ...at,
@@ -157,7 +157,7 @@ export class CommittedForms {
       const path = folder === '' ? '.gitattributes' : `${folder}/.gitattributes`;
       const opening = openRegularIn(view, path);
       if (opening.status !== 'open')
-        return opening.status === 'absent' && this.#places.index.has(path) ? [path] : [];
+        return opening.status === 'absent' && this.#parts.index.has(path) ? [path] : [];
       try {
         if (opening.file.stat.size <= MAX_ATTRIBUTES_BYTES)
           writeFileSync(this.#placeOf(path), readWhole(opening.file));
@@ -171,7 +171,7 @@ export class CommittedForms {
 
 /** What git says of these paths. `at` is an index and a work tree; default: those of the start. */
 async function attributesOf(
-  { git, filters }: Pick<ContentPlaces, 'git' | 'filters'>,
+  { git, filters }: WorkTreeParts,
   paths: readonly string[],
   at: Pick<LookingCall, 'index' | 'workTree'> = {},
 ): Promise<Map<string, PathAttributes>> {
@@ -205,13 +205,13 @@ function lineWith(part: string, text: string): string | null {
 const NONE: ReadonlySet<string> = new Set(['', 'unspecified', 'set', 'unset']);
 
 /** Files of the index whose bytes follow neither from their blob nor from their size. Of LFS, only the pointer is kept. */
-export async function hidingBytes(contents: ContentPlaces): Promise<string[]> {
-  if (!contents.mayConvert()) return [];
+export async function hidingBytes(parts: WorkTreeParts): Promise<string[]> {
+  if (!parts.mayConvert()) return [];
   // A pathspec finds no attribute that has a value, but those that have none.
   const others = ':(exclude,attr:!ident !working-tree-encoding !filter)';
   const args = ['ls-files', '-z', '--', others];
-  const paths = [...new Set(await contents.git.names({ args }))];
-  const attributes = await attributesOf(contents, paths);
+  const paths = [...new Set(await parts.git.names({ args }))];
+  const attributes = await attributesOf(parts, paths);
   return paths.filter((path) => attributes.get(path)?.filter !== 'lfs');
 }
 
@@ -220,14 +220,14 @@ export async function hidingBytes(contents: ContentPlaces): Promise<string[]> {
  * it is not known what that would make of the file.
  */
 export function keepCommitted(
-  index: StartIndex,
-  seen: { isHiding(path: string): boolean },
+  { index }: WorkTreeParts,
+  hiding: ReadonlySet<string>,
   taken: Map<string, Taken>,
 ): void {
   for (const [path, one] of taken) {
     const entry = index.get(path);
     if (one.status !== 'ok' || entry === null) continue;
-    if (!seen.isHiding(path) && (one.filter === null || one.filter === 'lfs')) continue;
+    if (!hiding.has(path) && (one.filter === null || one.filter === 'lfs')) continue;
     const raw = rawOf(one.state);
     const { size, mode } = one.state;
     const state = { mode, blob: entry.blob, size, ...(raw === entry.blob ? {} : { raw }) };
@@ -237,11 +237,11 @@ export function keepCommitted(
 
 /** New attributes apply to files that the run has changed. One with its original bytes keeps its state, as in git. */
 export async function keepUnchanged(
-  contents: Pick<ContentPlaces, 'mayConvert'>,
+  { mayConvert }: WorkTreeParts,
   seen: { startOf(paths: readonly string[]): Promise<ReadonlyMap<string, FileState | null>> },
   taken: Map<string, Taken>,
 ): Promise<void> {
-  if (!contents.mayConvert()) return;
+  if (!mayConvert()) return;
   const start = await seen.startOf([...taken.keys()]);
   for (const [path, one] of taken) {
     const state = start.get(path) ?? null;

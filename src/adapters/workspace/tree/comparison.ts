@@ -16,7 +16,8 @@ export interface Comparing {
   readonly clock: bigint;
   /** Untracked paths that git sees; null for a look at some paths only, and for the first one. */
   readonly visible: ReadonlySet<string> | null;
-  readonly isStart: boolean;
+  /** In the first look, files that git has as they are, in other bytes; null afterwards. */
+  readonly hiding: ReadonlySet<string> | null;
   /** Folders and files that could not be read. */
   readonly closed: Set<string>;
 }
@@ -31,31 +32,27 @@ interface Places {
 export class Comparison {
   readonly #parts: WorkTreeParts;
   readonly #seen: LastSeen;
-  #hidden: readonly string[] = [];
+  /** Files that existed when last seen and that the last full look could not examine, sorted. */
+  hidden: readonly string[] = [];
 
   constructor(parts: WorkTreeParts, seen: LastSeen) {
     this.#parts = parts;
     this.#seen = seen;
   }
 
-  /** Files that existed when last seen and that the last full look could not examine, sorted. */
-  get hidden(): readonly string[] {
-    return this.#hidden;
-  }
-
   /** The changes of these paths, and in a full look of all that are known, sorted by path. */
   async of(candidates: readonly string[], comparing: Comparing): Promise<PathChange[]> {
-    const { visible, isStart, closed } = comparing;
-    const isFull = visible !== null || isStart;
+    const { visible, hiding, closed } = comparing;
+    const isFull = visible !== null || hiding !== null;
     const more = isFull ? [...this.#seen.paths, ...this.#seen.submodules] : [];
     const paths = new Set([...candidates, ...more]);
     const { stats, gone } = this.#placesOf(paths, closed);
     const befores = await this.#seen.statesOf(paths);
     const hidden = visible === null ? [] : this.#takeHidden(stats, befores, visible);
     const wanted = this.#wantedOf(stats, befores);
-    const taken = await takeContents(wanted, this.#parts.contents);
-    if (isStart) keepCommitted(this.#parts.index, this.#seen, taken);
-    else await keepUnchanged(this.#parts.contents, this.#seen, taken);
+    const taken = await takeContents(wanted, this.#parts);
+    if (hiding !== null) keepCommitted(this.#parts, hiding, taken);
+    else await keepUnchanged(this.#parts, this.#seen, taken);
     const read = this.#takeOver(wanted, taken, comparing);
     for (const [path, { status }] of taken) {
       if (status === 'absent') gone.push(path);
@@ -70,23 +67,23 @@ export class Comparison {
     this.#warn(unreadableWarnings(closed));
     if (isFull) this.#noteUnreadable(closed);
     const made = changes.filter(isChange);
-    if (!isStart) this.#warn(filterWarnings(made, taken));
+    if (hiding === null) this.#warn(filterWarnings(made, taken));
     return made.sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 
   /** Looks at each of the paths, also in folders that can be read and not entered. Those that cannot be looked at are added to `closed`. */
   #placesOf(paths: Iterable<string>, closed: Set<string>): Places {
-    const { contents, git } = this.#parts;
+    const { git, warn } = this.#parts;
     const places: Places = { stats: new Map(), gone: [] };
     viewing(git.root, (view) => {
       for (const path of paths) {
         const submodule = this.#seen.submoduleOf(path);
         if (path.endsWith('/') || (submodule !== null && submodule !== path)) continue;
-        const look = contents.closed.insist(path, () => view.lookAt(path));
+        const look = this.#parts.closed.insist(path, () => view.lookAt(path));
         if (look.status === 'unreadable') closed.add(path);
         const stat = look.status === 'seen' ? look.stat : null;
         const refused = nameWarning(path, stat?.kind ?? null);
-        if (refused !== null) contents.warn(refused);
+        if (refused !== null) warn(refused);
         else if (stat === null) {
           if (look.status === 'absent') places.gone.push(path);
         } else if (stat.kind === 'file' || stat.kind === 'link') places.stats.set(path, stat);
@@ -133,7 +130,7 @@ export class Comparison {
   #takeOver(
     wanted: readonly Wanted[],
     taken: ReadonlyMap<string, Taken>,
-    { clock, isStart }: Comparing,
+    { clock, hiding }: Comparing,
   ): PathChange[] {
     const { hidden } = this.#parts;
     return wanted.flatMap(({ path, before }) => {
@@ -141,7 +138,7 @@ export class Comparison {
       if (one?.status !== 'ok') return [];
       const stat = one.stat && one.stat.ctimeNs < clock ? one.stat : null;
       this.#seen.set(path, one.state, stat);
-      const wasHidden = !isStart && before === null && hidden.wasHidden(path);
+      const wasHidden = hiding === null && before === null && hidden.wasHidden(path);
       return [{ path, before, after: one.state, ...(wasHidden ? { ignored: 'until_now' as const } : {}) }];
     });
   }
@@ -156,14 +153,13 @@ export class Comparison {
   }
 
   #noteUnreadable(closed: ReadonlySet<string>): void {
-    const { contents } = this.#parts;
-    const since = new Set([...closed].filter((path) => !contents.closed.isAsFound(path)));
+    const since = new Set([...closed].filter((path) => !this.#parts.closed.isAsFound(path)));
     const isHidden = (path: string) => isWithinAny(since, path);
-    this.#hidden = since.size === 0 ? [] : this.#seen.present().filter(isHidden).sort();
+    this.hidden = since.size === 0 ? [] : this.#seen.present().filter(isHidden).sort();
   }
 
   #warn(warnings: readonly Warning[]): void {
-    for (const one of warnings) this.#parts.contents.warn(one);
+    for (const one of warnings) this.#parts.warn(one);
   }
 }
 

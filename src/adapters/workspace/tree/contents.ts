@@ -9,7 +9,7 @@ import { TreeView } from '../../../files/tree-view.ts';
 import { isLfsPointer, lfsPointer, sha256OfChunks } from '../../../git/lfs-pointer.ts';
 import type { ObjectStore } from '../../../git/store/object-store.ts';
 import { CommittedForms } from './committed-forms.ts';
-import type { ContentPlaces, Taken, Wanted } from './parts.ts';
+import type { Taken, Wanted, WorkTreeParts } from './parts.ts';
 
 /** Larger files are never held in memory. */
 const STREAMED_BYTES = 16 * 1024 * 1024;
@@ -20,12 +20,12 @@ const ATTEMPTS = 4;
 /** Reads and stores all wanted files; every wanted path gets an answer. */
 export async function takeContents(
   wanted: readonly Wanted[],
-  places: ContentPlaces,
+  parts: WorkTreeParts,
 ): Promise<Map<string, Taken>> {
   const taken = new Map<string, Taken>();
   if (wanted.length === 0) return taken;
-  const forms = places.mayConvert() ? new CommittedForms(places) : null;
-  const view = new TreeView(places.git.root);
+  const forms = parts.mayConvert() ? new CommittedForms(parts) : null;
+  const view = new TreeView(parts.git.root);
   const breath = new Breath();
   try {
     await forms?.ask(
@@ -33,7 +33,7 @@ export async function takeContents(
       wanted.filter(({ stat }) => stat.kind === 'file').map(({ path }) => path),
     );
     for (const want of wanted) {
-      taken.set(want.path, await takeOne(want, { ...places, view, forms }));
+      taken.set(want.path, await takeOne(want, { ...parts, view, forms }));
       await breath.after(2, want.stat.size);
     }
     await forms?.turn(taken);
@@ -44,7 +44,7 @@ export async function takeContents(
   return taken;
 }
 
-type ContentReading = ContentPlaces & { readonly view: TreeView; readonly forms: CommittedForms | null };
+type ContentReading = WorkTreeParts & { readonly view: TreeView; readonly forms: CommittedForms | null };
 
 async function takeOne(want: Wanted, reading: ContentReading): Promise<Taken> {
   const { budget } = reading;

@@ -13,16 +13,10 @@ import { viewing } from '../../../files/tree-view.ts';
 import { MAX_RULES_BYTES } from '../../../git/repository-file.ts';
 import type { RunStart } from '../unwalked/run-start.ts';
 
-/** Where the rules are, and when the work began. */
-export interface HiddenFilesParts {
-  readonly root: string;
-  /** When the work began, as a ctime; null where nothing has begun. */
-  began(): bigint | null;
-}
-
 /** What was hidden when the run began, and which rule files there were. */
 export class HiddenFiles {
-  readonly #parts: HiddenFilesParts;
+  readonly #root: string;
+  readonly #began: () => bigint | null;
   /** Rule files of the start, each with what identifies its contents. */
   #rules: ReadonlyMap<string, string> = new Map();
   /** Paths that git ignored at the start; folders end with a slash. */
@@ -34,8 +28,10 @@ export class HiddenFiles {
   /** Files of the run that a rule has hidden. */
   readonly #hidden = new Set<string>();
 
-  constructor(parts: HiddenFilesParts) {
-    this.#parts = parts;
+  /** `began` says when the work began, as a ctime; null where nothing has begun. */
+  constructor(root: string, began: () => bigint | null) {
+    this.#root = root;
+    this.#began = began;
   }
 
   /** Whether the work tree has attribute files, as of the last look. */
@@ -85,7 +81,7 @@ export class HiddenFiles {
     for (const path of this.#exposed.keys()) if (!shown.has(path)) this.#exposed.delete(path);
     if (all === null) return [...untracked];
     // A rule file may hide itself, and then what it hides from being put back. What setup commands write are the operator's rules.
-    const differing = new Set(this.#parts.began() === null ? [] : this.#differing);
+    const differing = new Set(this.#began() === null ? [] : this.#differing);
     const isHeld = (path: string) =>
       guard.protects(path) ||
       (differing.has(path) && !guard.permits(path)) ||
@@ -103,7 +99,7 @@ export class HiddenFiles {
   isExposed(path: string, stat: FileStat): boolean {
     if (!this.mayDiffer && this.#exposed.size === 0) return false;
     const known = this.#exposed.get(path);
-    const began = this.#parts.began();
+    const began = this.#began();
     const isOld = known
       ? sameStat(known, stat)
       : this.mayHaveBeen(path) && (began === null || stat.ctimeNs < began);
@@ -134,14 +130,14 @@ export class HiddenFiles {
 
   #marks(rules: readonly string[]): Map<string, string> {
     this.#hasAttributes = rules.some((path) => path.endsWith('.gitattributes'));
-    return viewing(this.#parts.root, (view) => {
+    return viewing(this.#root, (view) => {
       const marks = new Map<string, string>();
       for (const path of rules) {
         // Git reads none in a folder that it ignores as a whole.
         if (this.#isWithinIgnored(path)) continue;
         const look = view.lookAt(path);
         if (look.status === 'seen' && look.stat.size > MAX_RULES_BYTES)
-          throw new UnusableFile(`${this.#parts.root}/${path}`, 'is too large for a file of its kind');
+          throw new UnusableFile(`${this.#root}/${path}`, 'is too large for a file of its kind');
         if (look.status === 'seen') marks.set(path, `${look.stat.ino}.${look.stat.ctimeNs}`);
       }
       return marks;

@@ -3,26 +3,17 @@
  * without a file of their own count as present: submodules, and files that a sparse checkout left out.
  */
 
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import * as z from 'zod';
-import { FileState, PathChange, sameOnDisk } from '../../../domain/changes/change.ts';
+import { type FileState, type PathChange, sameOnDisk } from '../../../domain/changes/change.ts';
 import { foldersOf } from '../../../domain/changes/path.ts';
-import { UnusableFile } from '../../../domain/errors/thrown.ts';
-import { jsonOrUndefined } from '../../../domain/text/json.ts';
 import { decodeName } from '../../../files/names.ts';
-import { readRegularFile } from '../../../files/regular-file.ts';
 import type { FileStat } from '../../../files/stat.ts';
 import { lookAt } from '../../../files/tree-view.ts';
 import { sizesOf } from '../../../git/store/blobs.ts';
 import { readDifferences } from '../../../git/store/trees.ts';
-import { hidingBytes } from './committed-forms.ts';
+import type { RunStart } from '../unwalked/run-start.ts';
 import { scopeOf } from './looking-git.ts';
 import type { WorkTreeParts } from './parts.ts';
 import type { IndexEntry } from './start-index.ts';
-
-const Converted = z.array(z.tuple([PathChange.shape.path, FileState]));
-const MAX_CONVERTED_BYTES = 64 * 1024 * 1024;
 
 /** A state by its path; null is no file. */
 export type States = Map<string, FileState | null>;
@@ -41,7 +32,6 @@ export class LastSeen {
   /** Paths of the index that count as present without a file. */
   readonly #sparse = new Map<string, FileState>();
   readonly #submodules = new Set<string>();
-  readonly #hiding = new Set<string>();
   /** The base, where more is known of it than the index has. */
   readonly #base: States = new Map();
 
@@ -69,64 +59,36 @@ export class LastSeen {
     return this.#sparse.has(path);
   }
 
-  /** Whether git had the file as it is when the run began, in other bytes. */
-  isHiding(path: string): boolean {
-    return this.#hiding.has(path);
-  }
-
-  /** Prepares for the first comparison, in which `dirty` paths are read anyway: so are those whose bytes only the disk has. */
-  async learn(dirty: readonly string[]): Promise<void> {
-    for (const path of await hidingBytes(this.#parts.contents)) this.#hiding.add(path);
-    for (const path of dirty) this.#hiding.delete(path);
-    for (const [path, state] of await this.startOf([...this.#hiding]))
-      if (!this.isSparse(path)) this.set(path, state);
-  }
-
   /** Makes what is known now the base, and returns it. */
   takeBase(): States {
     for (const [path, { state }] of this.#known) this.#base.set(path, state);
-    const files = [...this.#base].filter(([, state]) => state !== null);
-    if (files.length > 0 && this.#parts.contents.mayConvert())
-      writeFileSync(this.#convertedFile(), JSON.stringify(files), { mode: 0o600 });
     return new Map(this.#base);
   }
 
-  /** Takes up what an earlier process knew: the tree of the base, and what had changed since. */
-  async recall(base: string, states: ReadonlyMap<string, FileState | null>): Promise<void> {
+  /** Takes up what an earlier process knew: the tree of the base, files of it with their bytes on disk, and what had changed since. */
+  async recall(
+    base: string,
+    converted: RunStart['converted'],
+    states: ReadonlyMap<string, FileState | null>,
+  ): Promise<void> {
     const args = ['diff-index', '--cached', '--raw', '-z', '--no-abbrev', '--no-renames', base];
     const differing = readDifferences(await this.#parts.git.tell({ args }));
     const sizes = await sizesOf(
       this.#parts.git.shadowDir,
       differing.flatMap(({ before }) => before?.blob ?? []),
     );
-    this.rebase(
-      differing.map(({ path, before }) => [path, before && { ...before, size: sizes.get(before.blob) ?? 0 }]),
-    );
+    for (const { path, before } of differing)
+      this.#base.set(path, before && { ...before, size: sizes.get(before.blob) ?? 0 });
     // The tree has what git would commit of them.
-    for (const [path, state] of this.#recallConverted())
+    for (const [path, state] of converted)
       if ((this.#base.get(path) ?? this.#parts.index.get(path))?.blob === state.blob)
         this.#base.set(path, state);
     for (const [path, state] of [...this.#base, ...states]) this.set(path, state);
   }
 
-  /** States of the base with the bytes on disk, which may be others than those that git would commit. */
-  #convertedFile(): string {
-    return join(this.#parts.git.shadowDir, 'converted.json');
-  }
-
-  #recallConverted(): z.infer<typeof Converted> {
-    const file = this.#convertedFile();
-    const read = readRegularFile(file, MAX_CONVERTED_BYTES);
-    if (read.status === 'failed' && read.missing) return [];
-    const text = read.status === 'ok' ? read.bytes.toString('utf8') : '';
-    const converted = Converted.safeParse(jsonOrUndefined(text));
-    if (!converted.success) throw new UnusableFile(file, 'is damaged', 'Start a new run');
-    return converted.data;
-  }
-
-  /** Takes states into the base. */
-  rebase(states: Iterable<readonly [string, FileState | null]>): void {
-    for (const [path, state] of states) this.#base.set(path, state);
+  /** Takes changes into the base. */
+  rebase(changes: readonly PathChange[]): void {
+    for (const { path, after } of changes) this.#base.set(path, after);
   }
 
   /** From now on, what an earlier look has read is read again whatever its stat says, but for what has not changed since the start. */
@@ -194,9 +156,9 @@ export class LastSeen {
 
   /** The index has them. Where git converts nothing, blobs have the same, and are asked faster. */
   async #sizesOnDisk(entries: ReadonlyMap<string, IndexEntry>): Promise<Map<string, number>> {
-    const { git, contents } = this.#parts;
+    const { git, mayConvert } = this.#parts;
     if (entries.size === 0) return new Map();
-    if (!contents.mayConvert()) {
+    if (!mayConvert()) {
       const sizes = await sizesOf(
         git.shadowDir,
         [...entries.values()].map(({ blob }) => blob),

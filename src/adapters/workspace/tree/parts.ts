@@ -41,29 +41,22 @@ export type Taken =
   /** A limit on what a run may change does not permit it. */
   | { status: 'left_out' };
 
-/** Where contents are read and stored. */
-export interface ContentPlaces {
-  readonly git: LookingGit;
-  readonly index: Pick<StartIndex, 'has'>;
-  readonly store: ObjectStore;
-  readonly budget: Pick<ChangeBudget, 'fits' | 'count'>;
-  /** Opens files and folders that their owner has closed since the start. */
-  readonly closed: Pick<ClosedPlaces, 'insist'>;
-  /** Whether git may commit other bytes than those in the work tree: there are attributes, or `core.autocrlf` is set. */
-  mayConvert(): boolean;
-  /** Names of the filters that the user's git would run. */
-  readonly filters: ReadonlySet<string>;
-  warn(warning: Warning): void;
-}
-
 /** What a work tree is looked at with. */
 export interface WorkTreeParts {
   readonly git: LookingGit;
   readonly index: StartIndex;
+  readonly store: ObjectStore;
+  readonly budget: ChangeBudget;
   readonly hidden: HiddenFiles;
-  readonly contents: ContentPlaces & { readonly budget: ChangeBudget; readonly closed: ClosedPlaces };
   readonly planted: PlantedGit;
+  /** Opens files and folders that their owner has closed since the start. */
+  readonly closed: ClosedPlaces;
   readonly guard: PathGuard;
+  /** Names of the filters that the user's git would run. */
+  readonly filters: ReadonlySet<string>;
+  readonly warn: (warning: Warning) => void;
+  /** Whether git may commit other bytes than those in the work tree: there are attributes, or `core.autocrlf` is set. */
+  readonly mayConvert: () => boolean;
   /** The executable bit of the work tree is significant. */
   readonly fileMode: boolean;
 }
@@ -104,30 +97,22 @@ export async function workTreeParts({
   const git = new LookingGit(root, shadowDir);
   const index = await readStartIndex(git, join(checkout.gitDir, 'index'));
   const warn = (warning: Warning) => void warnings.add(warning);
-  const closed = new ClosedPlaces({ root, warn });
+  const closed = new ClosedPlaces(root, warn);
   const budget = new ChangeBudget(limits, () => freeBytesOn(shadowDir));
-  const hidden = new HiddenFiles({ root, began: () => beginningOf(shadowDir) });
+  const hidden = new HiddenFiles(root, () => beginningOf(shadowDir));
   return {
     git,
     index,
+    store: new ObjectStore(shadowDir, objectFormat),
+    budget,
     hidden,
+    planted: new PlantedGit(root, new Folders(root, closed, budget.folders), { closed, warn }),
+    closed,
     guard,
+    filters: settings.filters,
+    warn,
+    mayConvert: () => hasAttributes || settings.autocrlf !== 'false' || hidden.hasAttributes,
     fileMode: settings.fileMode,
-    planted: new PlantedGit({
-      ...{ root, closed },
-      folders: new Folders({ root, closed, limit: budget.folders }),
-      warn,
-    }),
-    contents: {
-      git,
-      index,
-      store: new ObjectStore(shadowDir, objectFormat),
-      budget,
-      closed,
-      filters: settings.filters,
-      mayConvert: () => hasAttributes || settings.autocrlf !== 'false' || hidden.hasAttributes,
-      warn,
-    },
   };
 }
 

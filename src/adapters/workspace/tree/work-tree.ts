@@ -13,6 +13,7 @@ import { viewing } from '../../../files/tree-view.ts';
 import type { CaptureScope } from '../../../ports/workspace.ts';
 import type { FoundFolders } from '../unwalked/folders.ts';
 import type { RunStart } from '../unwalked/run-start.ts';
+import { hidingBytes } from './committed-forms.ts';
 import { Comparison } from './comparison.ts';
 import { isFile, LastSeen, type States } from './last-seen.ts';
 import { ruleFor } from './looking-git.ts';
@@ -21,20 +22,16 @@ import type { WorkTreeParts } from './parts.ts';
 /** The work tree as last seen; each look returns the changes since the previous one. */
 export class WorkTree {
   readonly #parts: WorkTreeParts;
-  readonly #seen: LastSeen;
+  /** What is known of it, as of the last look. */
+  readonly seen: LastSeen;
   readonly #changes: Comparison;
   /** Paths that git has said it sees since they were last looked at. */
   readonly #visible = new Set<string>();
 
   private constructor(parts: WorkTreeParts) {
     this.#parts = parts;
-    this.#seen = new LastSeen(parts);
-    this.#changes = new Comparison(parts, this.#seen);
-  }
-
-  /** Paths of the index's submodules. */
-  get submodules(): readonly string[] {
-    return this.#seen.submodules;
+    this.seen = new LastSeen(parts);
+    this.#changes = new Comparison(parts, this.seen);
   }
 
   /** Files that existed when last seen and that the last full look could not examine, sorted. */
@@ -42,22 +39,12 @@ export class WorkTree {
     return this.#changes.hidden;
   }
 
-  /** The submodule that `path` is or lies in, or null. */
-  submoduleOf(path: string): string | null {
-    return this.#seen.submoduleOf(path);
-  }
-
-  /** Whether the base has files below the folder. */
-  hasBelow(folder: string): boolean {
-    return this.#seen.hasBelow(folder);
-  }
-
   /** Looks for the first time, and returns how the base differs from the index, which folders are empty, and what git ignores. */
   static async take(
     parts: WorkTreeParts,
   ): Promise<{ tree: WorkTree; edits: States; found: FoundFolders; openedNs: bigint }> {
     const tree = new WorkTree(parts);
-    const { planted, contents, hidden, git } = parts;
+    const { planted, hidden, git } = parts;
     const clock = tree.#clock();
     // A git that waits for a pipe is not waited for.
     const stop = new AbortController();
@@ -70,19 +57,14 @@ export class WorkTree {
       git.ignored(stop.signal),
     ]);
     hidden.begin(folders.rules, ignored);
-    const dirty = await refreshed(git, stale);
-    await tree.#seen.learn(dirty);
-    const closed = new Set<string>();
-    await tree.#changes.of([...dirty, ...untracked], {
-      clock,
-      visible: null,
-      isStart: true,
-      closed,
-    });
-    const edits = tree.#seen.takeBase();
-    contents.budget.begin();
+    const dirty = new Set(await refreshed(git, stale));
+    const hiding = new Set((await hidingBytes(parts)).filter((path) => !dirty.has(path)));
+    const candidates = [...dirty, ...untracked, ...hiding];
+    await tree.#changes.of(candidates, { clock, visible: null, hiding, closed: new Set() });
+    const edits = tree.seen.takeBase();
+    parts.budget.begin();
     const openedNs = tree.#clock();
-    contents.closed.begin(openedNs);
+    parts.closed.begin(openedNs);
     tree.#warn(repositoryWarnings(untracked));
     tree.#warnOfStart();
     return { tree, edits, found: folders, openedNs };
@@ -107,14 +89,14 @@ export class WorkTree {
     },
   ): Promise<{ tree: WorkTree; found: PathChange[] }> {
     const tree = new WorkTree(parts);
-    const { contents, hidden } = parts;
-    contents.closed.begin(start.openedNs);
+    const { hidden } = parts;
+    parts.closed.begin(start.openedNs);
     hidden.recall(start);
     const folders = await lookAtFolders(tree.#clock());
     hidden.see(folders.rules);
-    await tree.#seen.recall(base, states);
+    await tree.seen.recall(base, start.converted, states);
     tree.#warnOfStart();
-    contents.budget.begin();
+    parts.budget.begin();
     const changes = await tree.look('all');
     const found = changes.filter(
       ({ before, after, ignored }) =>
@@ -123,27 +105,12 @@ export class WorkTree {
     return { tree, found };
   }
 
-  /** The last known states of these paths; none where nothing is known to be there. */
-  statesOf(paths: readonly string[]): Promise<States> {
-    return this.#seen.statesOf(paths);
-  }
-
-  /** All paths of the base: files, links and submodules. */
-  basePaths(): Iterable<string> {
-    return this.#seen.basePaths();
-  }
-
-  /** Takes changes into the base. */
-  rebase(changes: readonly PathChange[]): void {
-    this.#seen.rebase(changes.map(({ path, after }) => [path, after] as const));
-  }
-
   /** Looks at everything or at some paths, and returns what changed since the last look, sorted by path. */
   async look(scope: CaptureScope): Promise<PathChange[]> {
     const { planted, hidden, guard, git } = this.#parts;
     const clock = this.#clock();
     if (scope !== 'all' && scope !== 'after_commands') {
-      const some = { clock, visible: null, isStart: false, closed: new Set<string>() };
+      const some = { clock, visible: null, hiding: null, closed: new Set<string>() };
       // The root is no file, and git takes no empty path.
       const paths = scope.filter((path) => path !== '');
       return this.#changes.of(await this.#visibleAmong(paths), some);
@@ -151,7 +118,7 @@ export class WorkTree {
     const folders = await planted.look(clock, scope === 'all' ? 'outside' : 'commands');
     hidden.see(folders.rules);
     // What an earlier look has read may have changed without new times: a process can go on writing to a file that it mapped.
-    if (scope === 'all') this.#seen.distrustStats();
+    if (scope === 'all') this.seen.distrustStats();
     const besides = folders.tooLarge.map((folder) => `--exclude=${ruleFor(folder)}`);
     const [dirty, untracked, all] = await Promise.all([
       git.dirty(),
@@ -161,7 +128,7 @@ export class WorkTree {
     this.#warn(repositoryWarnings(untracked));
     const visible = new Set(hidden.visible(untracked, all, { guard, repositories: folders.repositories }));
     const closed = new Set(folders.unreadable);
-    return this.#changes.of([...dirty, ...visible], { clock, visible, isStart: false, closed });
+    return this.#changes.of([...dirty, ...visible], { clock, visible, hiding: null, closed });
   }
 
   /** Removes git dirs that commands have made. */
@@ -171,7 +138,7 @@ export class WorkTree {
 
   /** Whether git would see a file at the path, which exists. */
   async isVisible(path: string): Promise<boolean> {
-    if (path === '' || this.#seen.isKept(path)) return true;
+    if (path === '' || this.seen.isKept(path)) return true;
     const visible = (await this.#parts.git.visibleOf([path])).has(path);
     if (visible) this.#visible.add(path);
     return visible;
@@ -179,7 +146,7 @@ export class WorkTree {
 
   /** Files that git sees below a folder: tracked, or not ignored; sorted. Links are listed and not followed. */
   async files(folder: string): Promise<string[]> {
-    const submodules = new Set(this.submodules);
+    const submodules = new Set(this.seen.submodules);
     return (await this.#parts.git.files(folder)).filter((path) => !submodules.has(path));
   }
 
@@ -189,7 +156,7 @@ export class WorkTree {
     const inDoubt = viewing(this.#parts.git.root, (view) =>
       all.filter(
         (path) =>
-          !this.#visible.delete(path) && !this.#seen.isKnown(path) && view.lookAt(path).status === 'seen',
+          !this.#visible.delete(path) && !this.seen.isKnown(path) && view.lookAt(path).status === 'seen',
       ),
     );
     const hidden = new Set(inDoubt);
@@ -199,23 +166,23 @@ export class WorkTree {
 
   /** What is known below these paths is gone if there is a file now, and a file above them is looked at as well. */
   #withNeighbours(paths: readonly string[]): Set<string> {
-    const all = new Set([...paths, ...this.#seen.below(new Set(paths))]);
+    const all = new Set([...paths, ...this.seen.below(new Set(paths))]);
     for (const path of paths)
       for (const folder of foldersOf(path)) if (isFile(this.#parts.git.root, folder)) all.add(folder);
     return all;
   }
 
   #warnOfStart(): void {
-    const { submodules } = this;
+    const { submodules } = this.seen;
     const folders = this.#parts.planted.known.flatMap(({ path }) =>
       path.endsWith('/.git') ? [path.slice(0, -'/.git'.length)] : [],
     );
-    const inside = folders.filter((folder) => !submodules.includes(folder) && this.hasBelow(folder));
+    const inside = folders.filter((folder) => !submodules.includes(folder) && this.seen.hasBelow(folder));
     this.#warn(startWarnings(submodules, inside));
   }
 
   #warn(warnings: readonly Warning[]): void {
-    for (const one of warnings) this.#parts.contents.warn(one);
+    for (const one of warnings) this.#parts.warn(one);
   }
 
   #clock(): bigint {

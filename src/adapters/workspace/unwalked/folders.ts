@@ -46,15 +46,6 @@ export interface FoundFolders extends Omit<Entries, 'folders' | 'parts'> {
 /** A cheap check before the expensive ones: no other name can be a spelling of `.git`, or of what a repository has. */
 const MAYBE_GIT = /git|^(?:head|objects|refs|commondir)|[^ -~]/i;
 
-/** What a look at folders needs. */
-export interface FoldersParts {
-  readonly root: string;
-  /** Opens folders that their owner has closed; none to begin with. */
-  readonly closed: Pick<ClosedPlaces, 'insist'>;
-  /** The entries of larger folders are not kept. */
-  readonly limit: FolderLimit;
-}
-
 /** Receives a place, whose stat is null if it cannot be examined. */
 export type SeenPlace = (path: string, stat: FileStat | null, isFolder: boolean) => void;
 
@@ -62,18 +53,23 @@ export type SeenPlace = (path: string, stat: FileStat | null, isFolder: boolean)
 export class Folders {
   /** What the last look found. */
   last: FoundFolders = nothingFound();
-  readonly #parts: FoldersParts;
+  readonly #root: string;
+  readonly #closed: ClosedPlaces;
+  readonly #limit: FolderLimit;
   #known: ReadonlyMap<string, ReadFolder> = new Map();
 
-  constructor(parts: FoldersParts) {
-    this.#parts = parts;
+  /** The entries of folders over the limit are not kept. */
+  constructor(root: string, closed: ClosedPlaces, limit: FolderLimit) {
+    this.#root = root;
+    this.#closed = closed;
+    this.#limit = limit;
   }
 
   /** Examines all folders. `clock` is the file system's time before the look, in ns. */
   async look(clock: bigint): Promise<FoundFolders> {
     const known = new Map<string, ReadFolder>();
     const all = nothingFound();
-    const view = new TreeView(this.#parts.root, this.#parts.limit);
+    const view = new TreeView(this.#root, this.#limit);
     const breath = new Breath();
     const queue = [''];
     try {
@@ -106,7 +102,7 @@ export class Folders {
 
   /** The stat of a place; null if it cannot be examined, and 'absent' if it is gone. */
   at(view: TreeView, path: string): FileStat | null | 'absent' {
-    const look = this.#parts.closed.insist(path, () => view.lookAt(path));
+    const look = this.#closed.insist(path, () => view.lookAt(path));
     if (look.status === 'seen') return look.stat;
     return look.status === 'absent' ? 'absent' : null;
   }
@@ -141,13 +137,12 @@ export class Folders {
 
   /** A folder's entries; one that has not changed since the last look is not read again. */
   #read(view: TreeView, folder: string): ReadFolder | 'absent' | 'unreadable' | 'too_large' {
-    const { closed } = this.#parts;
-    const look = closed.insist(folder, () => view.lookAt(folder));
+    const look = this.#closed.insist(folder, () => view.lookAt(folder));
     if (look.status !== 'seen') return look.status;
     if (look.stat.kind !== 'folder') return 'absent';
     const known = this.#known.get(folder);
     if (known && sameStat(known.stat, look.stat)) return known;
-    const listing = closed.insist(folder, () => view.listFolder(folder));
+    const listing = this.#closed.insist(folder, () => view.listFolder(folder));
     if (listing.status !== 'seen') return listing.status;
     const entries = noEntries();
     let files = '';

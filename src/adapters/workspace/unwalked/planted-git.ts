@@ -19,14 +19,6 @@ import { MAX_POINTER_BYTES } from '../../../git/repository-file.ts';
 import type { Folders, FoundFolders } from './folders.ts';
 import { removeGitDir } from './remove-git-dir.ts';
 
-/** What is needed to find planted git dirs. */
-export interface PlantedGitParts {
-  readonly root: string;
-  readonly folders: Folders;
-  readonly closed: Pick<ClosedPlaces, 'isAsFound'>;
-  warn(warning: Warning): void;
-}
-
 /** `inode` identifies the entry wherever it is moved; empty if it could not be examined. */
 export interface KnownGitDir {
   readonly path: string;
@@ -44,20 +36,26 @@ export class PlantedGit {
   readonly removed: string[] = [];
   /** Git dirs that commands created and that were kept, since each may be a copy of one that is gone. */
   readonly inDoubt: string[] = [];
-  readonly #parts: PlantedGitParts;
+  /** Looks at the folders of the work tree. */
+  readonly folders: Folders;
+  readonly #root: string;
+  readonly #closed: ClosedPlaces;
+  readonly #warn: (warning: Warning) => void;
   /** The user's git dirs: inode and birth time by path. */
   readonly #inodes = new Map<string, string>();
   /** What the last look found. */
   #repositories: readonly string[] = [];
 
-  constructor(parts: PlantedGitParts) {
-    this.#parts = parts;
+  constructor(
+    root: string,
+    folders: Folders,
+    { closed, warn }: { closed: ClosedPlaces; warn: (warning: Warning) => void },
+  ) {
+    this.folders = folders;
+    this.#root = root;
+    this.#closed = closed;
+    this.#warn = warn;
     this.#add(['.git']);
-  }
-
-  /** The folders of the work tree, as the last look read them. */
-  get folders(): Folders {
-    return this.#parts.folders;
   }
 
   /** Git dirs that existed when the run began, wherever they are now, and those created from outside since. */
@@ -67,7 +65,7 @@ export class PlantedGit {
 
   /** A repository that existed when the run began and that the last look did not find anywhere; null if there is none. */
   lost(): string | null {
-    return viewing(this.#parts.root, (view) => lostAmong(this.#displaced(view), this.#repositories, view));
+    return viewing(this.#root, (view) => lostAmong(this.#displaced(view), this.#repositories, view));
   }
 
   /**
@@ -75,12 +73,11 @@ export class PlantedGit {
    * wait for, unless commands of an earlier process may have made it: then it is removed.
    */
   async begin(clock: bigint, since: 'commands' | 'outside' = 'outside'): Promise<FoundFolders> {
-    const { root, folders } = this.#parts;
-    const found = await folders.look(clock);
+    const found = await this.folders.look(clock);
     this.#repositories = [...found.gitDirs, ...found.repositories];
     this.#add(this.#repositories);
-    const [first] = since === 'outside' ? blockingIn(root, found) : [];
-    if (first !== undefined) throw isBlocked(root, first);
+    const [first] = since === 'outside' ? blockingIn(this.#root, found) : [];
+    if (first !== undefined) throw isBlocked(this.#root, first);
     await this.#unblock(found);
     return found;
   }
@@ -92,18 +89,18 @@ export class PlantedGit {
 
   /** Looks again. What is new is the user's if no command has run since the last look, and otherwise removed. */
   async look(clock: bigint, since: 'commands' | 'outside'): Promise<FoundFolders> {
-    const found = await this.#parts.folders.look(clock);
+    const found = await this.folders.look(clock);
     const before = this.removed.length;
     await this.#settle(found, since === 'commands');
     await this.#unblock(found);
-    return this.removed.length > before ? this.#parts.folders.look(clock) : found;
+    return this.removed.length > before ? this.folders.look(clock) : found;
   }
 
   /** Those of the found git dirs that are not known, sorted. While a known one is missing, each of them may be a copy of it: `mv` copies between mounts. */
   judge({ gitDirs, repositories }: Pick<FoundFolders, 'gitDirs' | 'repositories'>): JudgedGitDir[] {
     const unknown = gitDirs.filter((path) => !this.#inodes.has(path)).sort();
     if (unknown.length === 0) return [];
-    return viewing(this.#parts.root, (view) => {
+    return viewing(this.#root, (view) => {
       const displaced = this.#displaced(view);
       const lost = lostAmong(displaced, [...unknown, ...repositories], view);
       return unknown.map((path) => {
@@ -118,11 +115,10 @@ export class PlantedGit {
   }
 
   async #settle(found: FoundFolders, isByCommands: boolean): Promise<void> {
-    const { root, closed, warn } = this.#parts;
     this.#repositories = [...found.gitDirs, ...found.repositories];
     for (const path of isByCommands ? found.unreadable : [])
-      if (!closed.isAsFound(path))
-        warn(
+      if (!this.#closed.isAsFound(path))
+        this.#warn(
           warning(
             'WARN_GIT_DIR_UNSEARCHED',
             `${JSON.stringify(path)} cannot be searched for git dirs that commands created.`,
@@ -131,26 +127,28 @@ export class PlantedGit {
     for (const one of this.judge(found)) {
       const { path } = one;
       if (one.is === 'new' && isByCommands) {
-        await removeGitDir(root, path);
+        await removeGitDir(this.#root, path);
         this.removed.push(path);
       } else this.#add([path]);
       if (one.is === 'perhaps_copied' && isByCommands) this.inDoubt.push(path);
-      warn(warningOf(one, isByCommands));
+      this.#warn(warningOf(one, isByCommands));
     }
   }
 
   /** Removes what git would wait for. Throws `UnusableFile` if one is behind a link. */
   async #unblock(found: FoundFolders): Promise<void> {
-    const { root, warn } = this.#parts;
+    const root = this.#root;
     for (const path of blockingIn(root, found)) {
       if (!path.startsWith('/')) await removeGitDir(root, path);
       if (isBlocking(root, path)) throw isBlocked(root, path);
-      warn(warning('WARN_SPECIAL_REMOVED', `${quotedName(path)} was a pipe or device, and was removed.`));
+      this.#warn(
+        warning('WARN_SPECIAL_REMOVED', `${quotedName(path)} was a pipe or device, and was removed.`),
+      );
     }
   }
 
   #add(paths: Iterable<string>): void {
-    viewing(this.#parts.root, (view) => {
+    viewing(this.#root, (view) => {
       for (const path of paths) if (!this.#inodes.has(path)) this.#inodes.set(path, inodeAt(view, path));
     });
   }

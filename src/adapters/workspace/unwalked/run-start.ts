@@ -3,10 +3,12 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { FileState, PathChange } from '../../../domain/changes/change.ts';
 import { parseRepoPath } from '../../../domain/changes/path.ts';
 import { type Failed, failed } from '../../../domain/failed.ts';
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
-import { ClosedPlaces, type ClosedPlacesParts } from '../../../files/closed-places.ts';
+import type { Warning } from '../../../domain/warnings/warning.ts';
+import { ClosedPlaces } from '../../../files/closed-places.ts';
 
 /** Anyone may have written the run directory: paths must stay below the root. */
 const InTree = z.string().refine((path) => {
@@ -36,6 +38,8 @@ const RunStart = z.strictObject({
   ignored: z.array(z.string()),
   /** Rule files, each with what identifies its contents. */
   rules: z.array(z.tuple([z.string(), z.string()])),
+  /** Files that are not as in the index, with the bytes on disk, where git may commit others. */
+  converted: z.array(z.tuple([PathChange.shape.path, FileState])),
 });
 /** What the first look found, and when it ended. */
 export type RunStart = z.infer<typeof RunStart>;
@@ -60,10 +64,10 @@ export function readRunStart(shadowDir: string): { status: 'ok'; start: RunStart
 export function closedSince(
   root: string,
   shadowDir: string,
-  warn: ClosedPlacesParts['warn'] = () => undefined,
+  warn: (warning: Warning) => void = () => undefined,
 ): ClosedPlaces {
   const read = readRunStart(shadowDir);
-  const closed = new ClosedPlaces({ root, warn });
+  const closed = new ClosedPlaces(root, warn);
   closed.begin(read.status === 'ok' ? read.start.openedNs : 0n);
   return closed;
 }
