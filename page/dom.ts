@@ -13,16 +13,31 @@ export type Attributes = Readonly<
   Record<string, string | number | boolean | null | undefined | ((event: Event) => void)>
 >;
 
-/** Creates an HTML element. Invisible characters in its text are marked. */
-export function h<Name extends keyof HTMLElementTagNameMap>(
-  name: Name,
-  attributes: Attributes = {},
-  ...children: readonly Children[]
-): HTMLElementTagNameMap[Name] {
-  const element = document.createElement(name);
-  dress(element, attributes);
-  put(element, ...children);
+type Tag = keyof HTMLElementTagNameMap;
+type TagOf<Selector> = Selector extends `${infer Name}.${string}` ? Name & Tag : Selector & Tag;
+
+/**
+ * Creates an HTML element from its name and classes, such as `p.callout.warn`, with attributes and children. Invisible
+ * characters in its text are marked.
+ */
+export function h<const Selector extends Tag | `${Tag}.${string}`>(
+  selector: Selector,
+  ...content: readonly (Attributes | Children)[]
+): HTMLElementTagNameMap[TagOf<Selector>] {
+  const [name, ...classes] = selector.split('.');
+  const element = document.createElement(name as TagOf<Selector>);
+  element.classList.add(...classes);
+  for (const one of content) {
+    if (isAttributes(one)) dress(element, one);
+    else put(element, one);
+  }
   return element;
+}
+
+function isAttributes(content: Attributes | Children): content is Attributes {
+  return (
+    typeof content === 'object' && content !== null && Object.getPrototypeOf(content) === Object.prototype
+  );
 }
 
 /** Appends children. */
@@ -48,13 +63,19 @@ function dress(element: Element, attributes: Attributes): void {
   }
 }
 
+/** A section of the page under its heading. */
+export function section(id: string, title: string, ...content: readonly Children[]): HTMLElement {
+  const heading = h('h2', { id: `${id}-title` }, title);
+  return h('section', { id, 'aria-labelledby': `${id}-title` }, heading, ...content);
+}
+
 /** A collapsible part. Its content is created when it is first opened. */
 export function folded(
   attributes: Attributes,
   summary: readonly Child[],
-  content: () => readonly Child[],
+  content: () => Children,
 ): HTMLDetailsElement {
-  const details = h('details', attributes, h('summary', {}, ...summary));
+  const details = h('details', attributes, h('summary', summary));
   let isFilled = false;
   const fill = () => {
     if (isFilled || !details.open) return;
@@ -75,17 +96,26 @@ export function reveal(details: Element): void {
   details.dispatchEvent(new Event('reveal'));
 }
 
+/** A button that gives way to what it shows. */
+export function moreButton(text: string, show: () => void): HTMLElement {
+  const button = h('button.more', { type: 'button' }, text);
+  button.addEventListener('click', () => {
+    button.remove();
+    show();
+  });
+  return button;
+}
+
 /** Preformatted text, as a program or a person wrote it. */
 export function block(text: string, label: string): HTMLElement {
-  return h('pre', { class: 'text', tabindex: 0, role: 'region', 'aria-label': label }, text);
+  return h('pre.text', { tabindex: 0, role: 'region', 'aria-label': label }, text);
 }
 
 /** A list of names and values. Entries without a value are left out. */
 export function facts(entries: readonly (readonly [string, Children])[]): HTMLElement {
-  const shown = entries.filter(([, value]) => value !== null && value !== '' && value !== undefined);
+  const shown = entries.filter(([, value]) => value);
   return h(
-    'dl',
-    { class: 'facts' },
-    shown.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))),
+    'dl.facts',
+    shown.map(([name, value]) => h('div', h('dt', name), h('dd', value))),
   );
 }

@@ -1,6 +1,6 @@
 /** Numbers and times for people. */
 
-import { formatNumber } from '../src/domain/text/words.ts';
+import { formatNumber, formatSize } from '../src/domain/text/words.ts';
 
 /** `0.3 s`, `12 s`, `3 min 20 s`, `1 h 5 min`; milliseconds below a tenth of a second. */
 export function duration(ms: number): string {
@@ -37,4 +37,9 @@ export function moment(at: number): string {
 /** `82%`. */
 export function percent(part: number, of: number): string {
   return of === 0 ? '–' : `${Math.round((part / of) * 100)}%`;
+}
+
+/** `950 bytes`, `1.2 kB`. */
+export function sizeText(bytes: number): string {
+  return bytes < 1024 ? `${bytes} bytes` : formatSize(bytes);
 }

@@ -1,7 +1,7 @@
 /** Builds the page from the data in it, without any requests. */
 
 import type { ReportData } from '../src/domain/report/report-data.ts';
-import { h, put } from './dom.ts';
+import { h } from './dom.ts';
 import { runOf } from './run.ts';
 import { aboutSection } from './sections/about.ts';
 import { changesSection } from './sections/changes.ts';
@@ -27,25 +27,20 @@ function main(): void {
   const run = runOf(data);
   const changes = changesSection(run, atob(text('patch')));
   const timeline = timelineSection(run, changes.madeBy);
-  const page = h('main', { id: 'main', tabindex: -1 });
-  put(page, verdictSection(run), planSection(run), changes.section, timeline.section);
-  put(page, verifySection(run), pointsSection(run), aboutSection(run));
+  const page = h(
+    'main',
+    { id: 'main', tabindex: -1 },
+    [verdictSection(run), planSection(run), changes.section, timeline.section],
+    [verifySection(run), pointsSection(run), aboutSection(run)],
+  );
   const header = h(
-    'header',
-    { class: 'top' },
-    h('a', { class: 'skip', href: '#main' }, 'Skip to the report'),
-    h('span', { class: 'brand' }, 'patchsmith'),
-    h('code', { class: 'run-id' }, data.result.runId),
+    'header.top',
+    h('a.skip.sr', { href: '#main' }, 'Skip to the report'),
+    h('span.brand', 'patchsmith'),
+    h('code.run-id', data.result.runId),
   );
-  const contents = h(
-    'nav',
-    { 'aria-label': 'Sections' },
-    h(
-      'ul',
-      {},
-      SECTIONS.map(([id, name]) => h('li', {}, h('a', { href: `#${id}` }, name))),
-    ),
-  );
+  const links = SECTIONS.map(([id, name]) => h('li', h('a', { href: `#${id}` }, name)));
+  const contents = h('nav', { 'aria-label': 'Sections' }, h('ul', links));
   document.getElementById('plain')?.replaceWith(header, contents, page);
 
   const follow = () => {

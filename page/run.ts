@@ -167,24 +167,13 @@ class Fold {
       asked = Math.max(asked, wait.to);
     }
     next.spans.push({ kind: 'model', from: asked, to: now });
-    turn.calls.forEach(({ id, tool, about, input }, index) => {
+    for (const [index, { id, tool, about, input }] of turn.calls.entries()) {
       const at = index + 1;
-      const anchor = `c${next.n}-${at}`;
-      const call = {
-        id,
-        anchor,
-        iteration: next.n,
-        at,
-        tool,
-        about,
-        input,
-        changes: [],
-        from: null,
-        done: null,
-      };
+      const place = { id, anchor: `c${next.n}-${at}`, iteration: next.n, at };
+      const call = { ...place, tool, about, input, changes: [], from: null, done: null };
       next.calls.push(call);
       this.calls.set(callKey(next.n, id), call);
-    });
+    }
     this.iterations.push(next);
   }
 

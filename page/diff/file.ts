@@ -1,14 +1,13 @@
-/** One file of the patch: its head, and its hunks with the calls that made them. */
+/** One file of the patch: its hunks with the calls that made them. */
 
 import type { PatchHunk } from '../../src/domain/changes/patch-text.ts';
 import type { FileProvenance, Origin } from '../../src/domain/changes/provenance.ts';
 import { formatNumber, pluralize } from '../../src/domain/text/words.ts';
-import { type Child, h, put } from '../dom.ts';
+import { type Child, h, moreButton, put } from '../dom.ts';
 import { type Call, callKey } from '../run.ts';
 import { visibleText } from '../visible.ts';
 import { type PatchFile, parsedFile } from './patch.ts';
-import { type Line, linesOf } from './rows.ts';
-import { diffTable } from './table.ts';
+import { diffTable, type Line, linesOf } from './rows.ts';
 
 /** What is needed to show a file. */
 export interface FileView {
@@ -28,33 +27,22 @@ const CHUNK = 200;
 /** Maximum number of origins listed for a hunk; the rest is only counted. */
 const MOST_ORIGINS = 3;
 
-/** Git's letter for a kind of change, and the word for it. */
-export const KINDS: Readonly<Record<string, readonly [string, string]>> = {
-  create: ['A', 'added'],
-  modify: ['M', 'modified'],
-  delete: ['D', 'deleted'],
-  rename: ['R', 'renamed'],
-  mode: ['M', 'mode changed'],
-};
-
 /** The first hunks of a file; `upTo` is the number of a hunk that must be included. */
 export function fileBody(view: FileView, upTo = 0): HTMLElement {
-  const body = h('div', { class: 'hunks' });
   const parsed = parsedFile(view.patched);
   const { provenance } = view;
-  if (parsed.status === 'failed') return said(body, parsed.why);
-  if (parsed.mode !== null) put(body, h('p', { class: 'note' }, `Mode: ${parsed.mode}`));
-  if (provenance?.cut) put(body, h('p', { class: 'note' }, provenance.cut));
-  if (parsed.status === 'binary' || parsed.hunks.length === 0 || provenance?.hunks === null)
-    put(body, h('p', { class: 'note' }, 'Made by ', origins(provenance?.sources ?? [], view)));
-  if (parsed.status === 'binary') return said(body, 'A binary file: changes.patch has its contents.');
-  if (parsed.hunks.length === 0) return said(body, 'No line of this file changed.');
-  more(body, view, { hunks: parsed.hunks, from: 0, upTo });
-  return body;
-}
-
-function said(body: HTMLElement, text: string): HTMLElement {
-  put(body, h('p', { class: 'note' }, text));
+  if (parsed.status === 'failed') return h('div.hunks', h('p.note', parsed.why));
+  const hunks = parsed.status === 'ok' ? parsed.hunks : [];
+  const isWhole = hunks.length === 0 || provenance?.hunks === null;
+  const binary = 'A binary file: changes.patch has its contents.';
+  const body = h(
+    'div.hunks',
+    parsed.mode !== null && h('p.note', `Mode: ${parsed.mode}`),
+    provenance?.cut && h('p.note', provenance.cut),
+    isWhole && h('p.note', 'Made by ', origins(provenance?.sources ?? [], view)),
+    hunks.length === 0 && h('p.note', parsed.status === 'binary' ? binary : 'No line of this file changed.'),
+  );
+  more(body, view, { hunks, from: 0, upTo });
   return body;
 }
 
@@ -68,17 +56,15 @@ interface Rest {
 function more(body: HTMLElement, view: FileView, { hunks, from, upTo }: Rest): void {
   let made = 0;
   let at = from;
-  for (; at < hunks.length && (made < MOST_LINES || at <= upTo); at += 1) {
-    const hunk = hunks[at];
-    if (hunk === undefined) break;
+  for (const hunk of hunks.slice(from)) {
+    if (made >= MOST_LINES && at > upTo) break;
     put(body, hunkPart(hunk, at, view));
     made += hunk.lines.length;
+    at += 1;
   }
   if (at >= hunks.length) return;
   const left = hunks.slice(at).reduce((sum, { lines }) => sum + lines.length, 0);
-  const button = h('button', { type: 'button', class: 'more' }, `Show more: ${pluralize(left, 'line')} left`);
-  button.addEventListener('click', () => {
-    button.remove();
+  const button = moreButton(`Show more: ${pluralize(left, 'line')} left`, () => {
     more(body, view, { hunks, from: at, upTo: at });
     body.querySelector<HTMLElement>(`#${view.anchor}h${at}`)?.focus();
   });
@@ -92,53 +78,39 @@ function hunkPart(hunk: PatchHunk, at: number, view: FileView): HTMLElement {
   const place = `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`;
   const label = `${visibleText(view.patched.file.path)}, ${place}`;
   const part = h(
-    'div',
-    { class: 'hunk', id: `${view.anchor}h${at}`, tabindex: -1, role: 'group', 'aria-label': label },
-    h('div', { class: 'hunk-head' }, h('code', {}, place), isSame && origins(found.sources, view)),
+    'div.hunk',
+    { id: `${view.anchor}h${at}`, tabindex: -1, role: 'group', 'aria-label': label },
+    h('div.hunk-head', h('code', place), isSame && origins(found.sources, view)),
   );
-  lines(part, linesOf(hunk), label);
+  addLines(part, linesOf(hunk), label);
   return part;
 }
 
-function lines(part: HTMLElement, all: readonly Line[], label: string): void {
-  const upTo = (from: number, most: number) => {
-    const next = Math.min(from + most, all.length);
-    for (let at = from; at < next; at += CHUNK) {
-      const some = all.slice(at, Math.min(at + CHUNK, next));
-      const chunk = h('div', { class: 'chunk' }, diffTable(some, label));
-      chunk.style.setProperty('--lines', String(some.length));
-      put(part, chunk);
-    }
-    if (next === all.length) return;
-    const button = h(
-      'button',
-      { type: 'button', class: 'more' },
-      `Show more of this hunk: ${formatNumber(all.length - next)} lines left`,
-    );
-    button.addEventListener('click', () => {
-      button.remove();
-      upTo(next, MOST_LINES);
-      part.focus();
-    });
-    put(part, button);
-  };
-  upTo(0, MOST_LINES);
+/** Appends the first lines of a hunk, and a button for the rest. */
+function addLines(part: HTMLElement, all: readonly Line[], label: string): void {
+  for (let at = 0; at < Math.min(MOST_LINES, all.length); at += CHUNK) {
+    const some = all.slice(at, Math.min(at + CHUNK, MOST_LINES));
+    const chunk = h('div.chunk', diffTable(some, label));
+    chunk.style.setProperty('--lines', String(some.length));
+    put(part, chunk);
+  }
+  const rest = all.slice(MOST_LINES);
+  if (rest.length === 0) return;
+  const button = moreButton(`Show more of this hunk: ${formatNumber(rest.length)} lines left`, () => {
+    addLines(part, rest, label);
+    part.focus();
+  });
+  put(part, button);
 }
 
 function origins(sources: readonly Origin[], view: FileView): HTMLElement {
-  const shown = sources.slice(0, MOST_ORIGINS).flatMap((origin) => originLinks(origin, view));
+  const links = (some: readonly Origin[]) => some.flatMap((origin) => originLinks(origin, view));
+  const shown = links(sources.slice(0, MOST_ORIGINS));
   const rest = sources.slice(MOST_ORIGINS);
   return h(
-    'span',
-    { class: 'origins' },
+    'span.origins',
     shown.length > 0 ? shown : 'an unknown change',
-    rest.length > 0 &&
-      h(
-        'details',
-        { class: 'inline' },
-        h('summary', {}, `${formatNumber(rest.length)} more`),
-        rest.flatMap((origin) => originLinks(origin, view)),
-      ),
+    rest.length > 0 && h('details.inline', h('summary', `${formatNumber(rest.length)} more`), links(rest)),
   );
 }
 
@@ -149,18 +121,14 @@ function originLinks(origin: Origin, { calls }: FileView): Child[] {
         const call = calls.get(callKey(origin.iteration, id));
         const which = call === undefined ? '' : `.${call.at}`;
         const text = `iteration ${origin.iteration}${which} · ${origin.tool}`;
-        if (call === undefined) return h('span', { class: 'origin' }, text);
-        return h(
-          'a',
-          { class: 'origin', href: `#${call.anchor}`, title: 'Go to this call in the timeline' },
-          text,
-        );
+        if (call === undefined) return h('span.origin', text);
+        return h('a.origin', { href: `#${call.anchor}`, title: 'Go to this call in the timeline' }, text);
       });
     case 'setup':
-      return [h('span', { class: 'origin other' }, 'setup commands')];
+      return [h('span.origin.other', 'setup commands')];
     case 'verify':
-      return [h('span', { class: 'origin other' }, `verify commands after iteration ${origin.iteration}`)];
+      return [h('span.origin.other', `verify commands after iteration ${origin.iteration}`)];
     case 'outside':
-      return [h('span', { class: 'origin other' }, `outside the run, after iteration ${origin.iteration}`)];
+      return [h('span.origin.other', `outside the run, after iteration ${origin.iteration}`)];
   }
 }

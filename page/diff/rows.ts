@@ -1,11 +1,12 @@
-/** The lines of a hunk as table rows, with the words that differ between an old line and its replacement. */
+/** The lines of a hunk as a table, with the words that differ between an old line and its replacement. */
 
 import { diffWordsWithSpace } from 'diff';
 import type { PatchHunk } from '../../src/domain/changes/patch-text.ts';
+import { h, put } from '../dom.ts';
 import { decoded } from '../visible.ts';
 
 /** A range of a line, in UTF-16 units. */
-export type Range = readonly [from: number, to: number];
+type Range = readonly [from: number, to: number];
 
 /** One line. `old` and `now` are its line numbers; null on a side that does not contain it. */
 export interface Line {
@@ -82,4 +83,24 @@ function compare(left: Line, right: Line): void {
   }
   left.words = ranges.gone;
   right.words = ranges.come;
+}
+
+/** A table of consecutive lines. `label` names it for screen readers. */
+export function diffTable(lines: readonly Line[], label: string): HTMLElement {
+  const columns = h('colgroup', h('col.n'), h('col.n'), h('col.code'));
+  return h('table.diff', { 'aria-label': label }, columns, h('tbody', lines.map(rowOf)));
+}
+
+const ROWS = { ' ': 'tr', '+': 'tr.add', '-': 'tr.del' } as const;
+
+/** The numbers are attributes, not text, so that they are not copied with the code. */
+function rowOf({ sign, old, now, text, isUnended, words }: Line): HTMLElement {
+  const cell = h('td.code', { 'data-sign': sign });
+  let at = 0;
+  for (const [from, to] of words) {
+    put(cell, text.slice(at, from), h('mark', text.slice(from, to)));
+    at = to;
+  }
+  put(cell, text.slice(at), isUnended && h('span.unseen', 'no line ending'));
+  return h(ROWS[sign], h('td.n', { 'data-n': old }), h('td.n', { 'data-n': now }), cell);
 }

@@ -1,10 +1,11 @@
 /** The patch, file by file. Diffs are created when they come near the viewport, and large ones on request. */
 
 import type { ChangedFile } from '../../src/domain/changes/change.ts';
-import { formatNumber, formatSize, pluralize } from '../../src/domain/text/words.ts';
-import { type FileView, fileBody, KINDS } from '../diff/file.ts';
+import { formatNumber, pluralize } from '../../src/domain/text/words.ts';
+import { type FileView, fileBody } from '../diff/file.ts';
 import { patchFiles } from '../diff/patch.ts';
-import { h, put } from '../dom.ts';
+import { type Child, h, put, section } from '../dom.ts';
+import { sizeText } from '../format.ts';
 import { callKey, type Run } from '../run.ts';
 import { visibleText } from '../visible.ts';
 
@@ -15,11 +16,20 @@ const OPEN_LINES = 2_500;
 /** With more files than this, only visible ones are laid out. */
 const MANY = 50;
 
+/** Git's letter for a kind of change, the word for it, and its colour. */
+const KINDS: Readonly<Record<string, readonly [string, string, ('good' | 'bad')?]>> = {
+  create: ['A', 'added', 'good'],
+  modify: ['M', 'modified'],
+  delete: ['D', 'deleted', 'bad'],
+  rename: ['R', 'renamed'],
+  mode: ['M', 'mode changed'],
+};
+
 /** Hunks by the call that made them. */
 export type MadeBy = ReadonlyMap<string, readonly { readonly anchor: string; readonly text: string }[]>;
 
 /** The section, and how to reveal one of its elements. */
-export interface Changes {
+interface Changes {
   readonly section: HTMLElement;
   readonly madeBy: MadeBy;
   /** Opens the parts that contain the element with this id. */
@@ -29,8 +39,9 @@ export interface Changes {
 /** The section with a list of all files and their diffs. `patch` has one character per byte. */
 export function changesSection(run: Run, patch: string): Changes {
   const { result, patch: known } = run.data;
+  const files = result.changedFiles;
   const byPath = new Map(result.provenance?.files.map((file) => [file.path, file]));
-  const views = patchFiles(result.changedFiles, patch).map((patched, at) => ({
+  const views = patchFiles(files, patch).map((patched, at) => ({
     patched,
     anchor: `f${at}`,
     provenance: byPath.get(patched.file.path) ?? null,
@@ -43,6 +54,7 @@ export function changesSection(run: Run, patch: string): Changes {
     if (isOpen) open += lines;
     return new FileItem(view, isOpen);
   });
+  const elements = items.map(({ element }) => element);
   const byElement = new Map<Element, FileItem>(items.map((item) => [item.element, item]));
   const watcher = new IntersectionObserver(
     (entries) => {
@@ -50,41 +62,27 @@ export function changesSection(run: Run, patch: string): Changes {
     },
     { rootMargin: '1200px' },
   );
-  for (const { element } of items) watcher.observe(element);
-
-  const unfold = (isOpen: boolean) => {
-    for (const { element } of items) element.open = isOpen;
+  for (const element of elements) watcher.observe(element);
+  const button = (text: string, isOpen: boolean) => {
+    const onclick = () => {
+      for (const element of elements) element.open = isOpen;
+    };
+    return h('button', { type: 'button', onclick }, text);
   };
-  const many = items.length > MANY ? 'many' : null;
-  const section = h('section', { id: 'changes', class: many, 'aria-labelledby': 'changes-title' });
-  put(
-    section,
-    h('h2', { id: 'changes-title' }, 'Changes'),
-    h('p', {}, sumOf(result.changedFiles, known.bytes)),
+  const isWithheld = result.patch === null && files.length > 0;
+  const withheld = 'There is no patch: it is withheld, or could not be kept. These files would be in it.';
+  const made = section(
+    'changes',
+    'Changes',
+    h('p', sumOf(files, known.bytes)),
+    known.why !== null && h('p.callout.warn', known.why),
+    isWithheld && h('p.callout.warn', withheld),
+    items.length > 0 && h('div.toolbar', button('Unfold all', true), button('Fold all', false)),
+    elements,
   );
-  if (known.why !== null) put(section, h('p', { class: 'callout warn' }, known.why));
-  if (result.patch === null && result.changedFiles.length > 0)
-    put(
-      section,
-      h(
-        'p',
-        { class: 'callout warn' },
-        'There is no patch: it is withheld, or could not be kept. These files would be in it.',
-      ),
-    );
-  if (items.length > 0)
-    put(
-      section,
-      h(
-        'div',
-        { class: 'toolbar' },
-        h('button', { type: 'button', onclick: () => unfold(true) }, 'Unfold all'),
-        h('button', { type: 'button', onclick: () => unfold(false) }, 'Fold all'),
-      ),
-      items.map(({ element }) => element),
-    );
+  made.classList.toggle('many', items.length > MANY);
   return {
-    section,
+    section: made,
     madeBy: madeBy(views),
     reveal(id) {
       const [, file, hunk] = /^(f\d+)(?:h(\d+))?$/.exec(id) ?? [];
@@ -103,9 +101,9 @@ class FileItem {
     this.view = view;
     const { file, text } = view.patched;
     const lines = linesOf(file);
-    const summary = h('summary', {}, h('span', { class: 'path' }, ...kindAndName(file)), counts(file));
-    if (lines > LARGE && text !== null) put(summary, h('span', { class: 'large' }, 'large, folded'));
-    this.element = h('details', { class: 'file', id: view.anchor, open: isOpen }, summary);
+    const summary = h('summary', h('span.path', kindAndName(file)), h('span.counts', counts(file)));
+    if (lines > LARGE && text !== null) put(summary, h('span.large', 'large, folded'));
+    this.element = h('details.file', { id: view.anchor, open: isOpen }, summary);
     // Reserves space, so that the page does not jump while the reader scrolls.
     if (isOpen) this.element.style.setProperty('--lines', String(Math.min(lines + 6, 60)));
     this.element.addEventListener('toggle', () => {
@@ -140,30 +138,22 @@ function linesOf({ additions, deletions }: ChangedFile): number {
   return (additions ?? 0) + (deletions ?? 0);
 }
 
-function kindAndName({ kind, path, from }: ChangedFile): HTMLElement[] {
-  const [letter, word] = KINDS[kind] ?? ['?', kind];
+function kindAndName({ kind, path, from }: ChangedFile): Child[] {
+  const [letter, word, tone = kind] = KINDS[kind] ?? ['?', kind];
   const name = from === undefined ? path : `${from} → ${path}`;
-  return [
-    h('span', { class: `kind ${kind}`, title: word }, letter, h('span', { class: 'sr' }, ` ${word} `)),
-    h('bdi', {}, name),
-  ];
+  return [h(`span.kind.${tone}`, { title: word }, letter, h('span.sr', ` ${word} `)), h('bdi', name)];
 }
 
-function counts(file: ChangedFile): HTMLElement {
-  if (file.additions === null) return h('span', { class: 'counts' }, 'binary');
-  return h(
-    'span',
-    { class: 'counts' },
-    h('span', { class: 'plus' }, `+${formatNumber(file.additions)}`),
-    ' ',
-    h('span', { class: 'minus' }, `−${formatNumber(file.deletions ?? 0)}`),
-  );
+function counts({ additions, deletions }: ChangedFile): Child[] {
+  if (additions === null) return ['binary'];
+  const [plus, minus] = [formatNumber(additions), formatNumber(deletions ?? 0)];
+  return [h('span.plus', `+${plus}`), ' ', h('span.minus', `−${minus}`)];
 }
 
 function sumOf(files: readonly ChangedFile[], bytes: number): string {
   if (files.length === 0) return 'No file changed.';
   const sum = (name: 'additions' | 'deletions') => files.reduce((all, file) => all + (file[name] ?? 0), 0);
-  const size = bytes > 0 ? `, a patch of ${bytes < 1024 ? `${bytes} bytes` : formatSize(bytes)}` : '';
+  const size = bytes > 0 ? `, a patch of ${sizeText(bytes)}` : '';
   return `${pluralize(files.length, 'file')} changed, ${pluralize(sum('additions'), 'line')} added and ${formatNumber(sum('deletions'))} removed${size}.`;
 }
 
@@ -171,15 +161,14 @@ function madeBy(views: readonly FileView[]): MadeBy {
   const made = new Map<string, { anchor: string; text: string }[]>();
   for (const { anchor, provenance } of views) {
     if (provenance === null) continue;
-    const parts = provenance.hunks?.length
-      ? provenance.hunks
-      : [{ sources: provenance.sources, newStart: null }];
-    parts.forEach(({ sources, newStart }, at) => {
-      for (const origin of sources) {
+    const { hunks, sources, path } = provenance;
+    const parts = hunks?.length ? hunks : [{ sources, newStart: null }];
+    for (const [at, part] of parts.entries()) {
+      const isFile = part.newStart === null;
+      const text = `${visibleText(path)}${isFile ? '' : `:${part.newStart}`}`;
+      const place = { anchor: isFile ? anchor : `${anchor}h${at}`, text };
+      for (const origin of part.sources) {
         if (origin.by !== 'tool') continue;
-        const text =
-          newStart === null ? visibleText(provenance.path) : `${visibleText(provenance.path)}:${newStart}`;
-        const place = { anchor: newStart === null ? anchor : `${anchor}h${at}`, text };
         for (const id of origin.calls) {
           const key = callKey(origin.iteration, id);
           const known = made.get(key);
@@ -187,7 +176,7 @@ function madeBy(views: readonly FileView[]): MadeBy {
           else made.set(key, [place]);
         }
       }
-    });
+    }
   }
   return made;
 }

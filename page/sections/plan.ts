@@ -1,7 +1,7 @@
 /** The task of the run. */
 
 import type { PlanSource } from '../../src/domain/run/plan.ts';
-import { block, type Child, facts, folded, h, put } from '../dom.ts';
+import { block, type Child, facts, folded, h, section } from '../dom.ts';
 import type { Run } from '../run.ts';
 
 /** Longer tasks start collapsed. */
@@ -9,48 +9,30 @@ const SHORT = 1_500;
 
 /** Title, source and globs, and the task as the model received it. */
 export function planSection({ data: { result }, started }: Run): HTMLElement {
-  const section = h(
-    'section',
-    { id: 'plan', 'aria-labelledby': 'plan-title' },
-    h('h2', { id: 'plan-title' }, 'Plan'),
-  );
   const { plan, paths, principles } = result;
-  if (plan === null) {
-    put(section, h('p', {}, 'The run ended before its plan was read.'));
-    return section;
-  }
-  const rules = (name: 'allow' | 'protect') => [...new Set([...plan[name], ...(paths?.[name] ?? [])])];
-  put(
-    section,
+  if (plan === null) return section('plan', 'Plan', h('p', 'The run ended before its plan was read.'));
+  const globs = (name: 'allow' | 'protect') => {
+    const all = [...new Set([...plan[name], ...(paths?.[name] ?? [])])];
+    return all.length === 0 ? null : all.slice(0, 100).flatMap((glob) => [h('code', glob), ' ']);
+  };
+  const named = principles.map(({ path, truncated }) => `${path}${truncated ? ' (truncated)' : ''}`);
+  const title = 'The task, as the model was given it';
+  return section(
+    'plan',
+    'Plan',
     facts([
       ['Title', plan.title],
       ['From', sourceOf(plan.source)],
-      ['SHA-256', h('code', { class: 'hash' }, plan.sha256)],
-      ['May change', globs(rules('allow')) ?? 'all files'],
-      ['Must not change', globs(rules('protect')) ?? null],
-      [
-        'Principles',
-        principles.length === 0
-          ? null
-          : principles.map(({ path, truncated }) => `${path}${truncated ? ' (truncated)' : ''}`).join(', '),
-      ],
+      ['SHA-256', h('code.hash', plan.sha256)],
+      ['May change', globs('allow') ?? 'all files'],
+      ['Must not change', globs('protect')],
+      ['Principles', named.join(', ')],
     ]),
-  );
-  if (started !== null)
-    put(
-      section,
-      folded(
-        { class: 'part', open: started.prompt.length <= SHORT },
-        ['The task, as the model was given it'],
-        () => [block(started.prompt, 'The task')],
+    started !== null &&
+      folded({ class: 'part', open: started.prompt.length <= SHORT }, [title], () =>
+        block(started.prompt, 'The task'),
       ),
-    );
-  return section;
-}
-
-function globs(patterns: readonly string[]): Child[] | null {
-  if (patterns.length === 0) return null;
-  return patterns.slice(0, 100).flatMap((glob) => [h('code', {}, glob), ' ']);
+  );
 }
 
 function sourceOf(source: PlanSource): Child {
@@ -63,7 +45,7 @@ function sourceOf(source: PlanSource): Child {
       return '--message';
     case 'issue':
     case 'comment':
-      return h('span', {}, link(source.url), ` by @${source.author}`);
+      return h('span', link(source.url), ` by @${source.author}`);
   }
 }
 

@@ -2,12 +2,10 @@
 
 import type { RunResult } from '../../src/domain/run/result.ts';
 import { formatNumber, pluralize } from '../../src/domain/text/words.ts';
-import { facts, h, put } from '../dom.ts';
+import { facts, h } from '../dom.ts';
 import { duration, moment, money, percent } from '../format.ts';
 import { allTokens, type Run } from '../run.ts';
-
-/** The colour of each state of a run. */
-export type Tone = 'good' | 'warn' | 'bad' | 'plain';
+import { hasPassed } from './verify.ts';
 
 const WORDS: Readonly<Record<string, string>> = {
   done: 'Done',
@@ -28,73 +26,38 @@ const WORDS: Readonly<Record<string, string>> = {
 /** The heading with the outcome, the figures of the run, and the points to check. */
 export function verdictSection(run: Run): HTMLElement {
   const { result, notes, madeAt } = run.data;
-  const tone = toneOf(result);
-  const section = h('section', {
-    id: 'verdict',
-    class: `verdict ${tone}`,
-    'aria-labelledby': 'verdict-title',
-  });
-  const code =
-    result.outcome === null ? 'no outcome yet' : `${result.outcome} · exit ${result.exitCode ?? 'unknown'}`;
-  put(
-    section,
-    h(
-      'p',
-      { class: 'plan-title' },
-      run.started?.replayOf ? 'Replay of ' : null,
-      result.plan?.title ?? 'No plan',
-    ),
-    h(
-      'h1',
-      { id: 'verdict-title' },
-      h('span', { class: 'outcome' }, WORDS[result.outcome ?? ''] ?? 'Running'),
+  const { outcome, exitCode, plan, reason, status, summary, superseded } = result;
+  const code = outcome === null ? 'no outcome yet' : `${outcome} · exit ${exitCode ?? 'unknown'}`;
+  const noReason = outcome === null ? 'The run had not ended.' : 'No reason was given.';
+  const then = `This page shows the run as it was at ${moment(madeAt)}, while it went on.`;
+  return h(
+    `section.verdict.${toneOf(result)}`,
+    { id: 'verdict', 'aria-labelledby': 'verdict-title' },
+    h('p.plan-title', run.started?.replayOf ? 'Replay of ' : null, plan?.title ?? 'No plan'),
+    h('h1', { id: 'verdict-title' }, [
+      h('span.outcome', WORDS[outcome ?? ''] ?? 'Running'),
       ' ',
-      h('code', { class: 'exit' }, code),
+      h('code.exit', code),
+    ]),
+    h('p.reason', reason || noReason),
+    status === 'running' && h('p.callout.warn', then),
+    superseded.map((end) =>
+      h('p.callout', `Resumed after it had ended as ${end.outcome ?? 'running'}: ${end.reason}`),
     ),
-    h(
-      'p',
-      { class: 'reason' },
-      result.reason || (result.outcome === null ? 'The run had not ended.' : 'No reason was given.'),
-    ),
-  );
-  if (result.status === 'running')
-    put(
-      section,
-      h(
-        'p',
-        { class: 'callout warn' },
-        `This page shows the run as it was at ${moment(madeAt)}, while it went on.`,
-      ),
-    );
-  for (const end of result.superseded)
-    put(
-      section,
-      h(
-        'p',
-        { class: 'callout' },
-        `Resumed after it had ended as ${end.outcome ?? 'running'}: ${end.reason}`,
-      ),
-    );
-  put(
-    section,
     figures(run),
     pointsOf(run),
-    notes.length > 0 && h('p', { class: 'callout warn' }, 'Not in this page: ', notes.join(' ')),
-  );
-  if (result.summary !== '')
-    put(
-      section,
+    notes.length > 0 && h('p.callout.warn', 'Not in this page: ', notes.join(' ')),
+    summary !== '' &&
       h(
-        'figure',
-        { class: 'claim' },
-        h('blockquote', {}, result.summary),
-        h('figcaption', {}, "The model's own summary. It is no evidence."),
+        'figure.claim',
+        h('blockquote', summary),
+        h('figcaption', "The model's own summary. It is no evidence."),
       ),
-    );
-  return section;
+  );
 }
 
-function toneOf({ outcome, exitCode }: RunResult): Tone {
+/** The colour of the section. */
+function toneOf({ outcome, exitCode }: RunResult): 'good' | 'warn' | 'bad' | 'plain' {
   if (outcome === null) return 'plain';
   if (exitCode === 0) return outcome === 'done' ? 'good' : 'plain';
   return ['limit_reached', 'deadline', 'interrupted', 'blocked'].includes(outcome) ? 'warn' : 'bad';
@@ -103,7 +66,7 @@ function toneOf({ outcome, exitCode }: RunResult): Tone {
 function figures({ data: { result }, started, iterations }: Run): HTMLElement {
   const { tokens, costUsd, durations, verify, verifyIn, changedFiles, model, provider } = result;
   const prompt = allTokens(tokens) - tokens.output;
-  const passed = verify.filter(({ end }) => end.exitCode === 0 && !end.timedOut && !end.interrupted).length;
+  const passed = verify.filter(({ end }) => hasPassed(end)).length;
   const turns = Math.max(result.iterations, iterations.length - 1);
   const limits = started?.limits;
   const of = (limit: number | null | undefined, text: (value: number) => string) =>
@@ -111,33 +74,20 @@ function figures({ data: { result }, started, iterations }: Run): HTMLElement {
   const cost = `${money(costUsd)}${provider === 'replay' ? ' when it was recorded' : ''}${result.estimated ? ' (estimated)' : ''}`;
   const lines = (name: 'additions' | 'deletions') =>
     formatNumber(changedFiles.reduce((sum, file) => sum + (file[name] ?? 0), 0));
+  const changes = `${pluralize(changedFiles.length, 'file')}, +${lines('additions')} −${lines('deletions')}`;
+  const where = verifyIn === 'checkout' ? ' in a fresh checkout' : '';
+  const verified = `${passed} of ${pluralize(verify.length, 'command')} passed${where}`;
+  const total = `${formatNumber(allTokens(tokens))}${of(limits?.maxTotalTokens, formatNumber)}`;
   return h(
-    'div',
-    { class: 'figures' },
+    'div.figures',
     facts([
-      [
-        'Changes',
-        changedFiles.length === 0
-          ? 'none'
-          : `${pluralize(changedFiles.length, 'file')}, +${lines('additions')} −${lines('deletions')}`,
-      ],
-      [
-        'Verified',
-        verify.length === 0
-          ? 'by nothing'
-          : `${passed} of ${pluralize(verify.length, 'command')} passed${verifyIn === 'checkout' ? ' in a fresh checkout' : ''}`,
-      ],
+      ['Changes', changedFiles.length === 0 ? 'none' : changes],
+      ['Verified', verify.length === 0 ? 'by nothing' : verified],
       ['Iterations', `${turns}${of(limits?.maxIterations, formatNumber)}`],
-      [
-        'Time',
-        durations.totalMs > 0 ? `${duration(durations.totalMs)}${of(limits?.deadlineMs, duration)}` : null,
-      ],
-      ['Cost', model === null ? null : `${cost}${of(limits?.maxCostUsd, money)}`],
-      [
-        'Tokens',
-        prompt === 0 ? null : `${formatNumber(allTokens(tokens))}${of(limits?.maxTotalTokens, formatNumber)}`,
-      ],
-      ['From the cache', prompt === 0 ? null : `${percent(tokens.cacheRead, prompt)} of the prompts`],
+      ['Time', durations.totalMs > 0 && `${duration(durations.totalMs)}${of(limits?.deadlineMs, duration)}`],
+      ['Cost', model && `${cost}${of(limits?.maxCostUsd, money)}`],
+      ['Tokens', prompt > 0 && total],
+      ['From the cache', prompt > 0 && `${percent(tokens.cacheRead, prompt)} of the prompts`],
       ['Model', model],
     ]),
   );
@@ -157,13 +107,7 @@ function pointsOf({ data: { result } }: Run): HTMLElement | false {
   ];
   const found = points.filter(([count]) => count > 0);
   if (found.length === 0)
-    return (
-      result.outcome === 'done' &&
-      h('p', { class: 'points none' }, 'Nothing was denied, flagged or warned of.')
-    );
-  return h(
-    'ul',
-    { class: 'points', 'aria-label': 'To look at' },
-    found.map(([count, what, href]) => h('li', {}, h('a', { href }, pluralize(count, what)))),
-  );
+    return result.outcome === 'done' && h('p.points.none', 'Nothing was denied, flagged or warned of.');
+  const links = found.map(([count, what, href]) => h('li', h('a', { href }, pluralize(count, what))));
+  return h('ul.points', { 'aria-label': 'To look at' }, links);
 }

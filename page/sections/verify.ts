@@ -1,71 +1,60 @@
 /** The verify commands. */
 
 import type { CommandReport } from '../../src/domain/run/events.ts';
-import { block, folded, h, put } from '../dom.ts';
+import { block, folded, h, section } from '../dom.ts';
 import { duration } from '../format.ts';
 import type { Run } from '../run.ts';
 
 /** The last verification, and the results of the same commands before the work. */
 export function verifySection(run: Run): HTMLElement {
   const { verify, verifyIn, verifyBaseline, preexistingFailures, flaky, setup, testProof } = run.data.result;
-  const section = h(
-    'section',
-    { id: 'verify', 'aria-labelledby': 'verify-title' },
-    h('h2', { id: 'verify-title' }, 'Verification'),
-  );
-  if (verify.length === 0)
-    put(
-      section,
-      h('p', {}, 'No verify command ran at the end, so nothing but the model says that the change works.'),
-    );
-  else {
-    const where =
-      verifyIn === 'checkout' ? 'in a fresh checkout of the base with the patch' : 'in the work tree';
-    put(section, h('p', {}, `Run by patchsmith itself ${where}.`), reportsList(verify, run));
-  }
-  if (testProof !== null)
-    put(
-      section,
-      h('h3', {}, `Tests of the patch: ${testProof.status.replace('_', ' ')}`),
-      h('p', { class: testProof.status === 'not_proven' ? 'callout warn' : '' }, testProof.why),
+  const before = verifyBaseline ?? [];
+  const where =
+    verifyIn === 'checkout' ? 'in a fresh checkout of the base with the patch' : 'in the work tree';
+  const reports = (title: string, all: readonly CommandReport[]) =>
+    all.length > 0 && [h('h3', title), reportsList(all, run)];
+  const callout = (said: string, commands: readonly string[]) =>
+    commands.length > 0 && h('p.callout', `${said}: ${commands.join(', ')}`);
+  return section(
+    'verify',
+    'Verification',
+    verify.length === 0
+      ? h('p', 'No verify command ran at the end, so nothing but the model says that the change works.')
+      : [h('p', `Run by patchsmith itself ${where}.`), reportsList(verify, run)],
+    testProof && [
+      h('h3', `Tests of the patch: ${testProof.status.replace('_', ' ')}`),
+      h(testProof.status === 'not_proven' ? 'p.callout.warn' : 'p', testProof.why),
       reportsList(testProof.reports, run),
-    );
-  if (flaky.length > 0)
-    put(
-      section,
-      h('p', { class: 'callout' }, `Flaky, failed and passed on the same files: ${flaky.join(', ')}`),
-    );
-  if (preexistingFailures.length > 0)
-    put(
-      section,
-      h('p', { class: 'callout' }, `Failed as before the work: ${preexistingFailures.join(', ')}`),
-    );
-  if (verifyBaseline !== null && verifyBaseline.length > 0)
-    put(section, h('h3', {}, 'Before the work'), reportsList(verifyBaseline, run));
-  if (setup.length > 0) put(section, h('h3', {}, 'Setup'), reportsList(setup, run));
-  return section;
+    ],
+    callout('Flaky, failed and passed on the same files', flaky),
+    callout('Failed as before the work', preexistingFailures),
+    reports('Before the work', before),
+    reports('Setup', setup),
+  );
+}
+
+/** Whether a command ended by itself, and well. */
+export function hasPassed({ exitCode, timedOut, interrupted }: CommandReport['end']): boolean {
+  return exitCode === 0 && !timedOut && !interrupted;
 }
 
 /** Commands and how they ended. The output of failed ones is shown open. */
 export function reportsList(reports: readonly CommandReport[], { data }: Run): HTMLElement {
   return h(
-    'div',
-    { class: 'reports' },
+    'div.reports',
     reports.map(({ command, end, output }) => {
-      const passed = end.exitCode === 0 && !end.timedOut && !end.interrupted;
-      const isOld = !passed && data.result.preexistingFailures.includes(command);
+      const isOld = data.result.preexistingFailures.includes(command);
+      const [kind, word] = hasPassed(end)
+        ? ['passed good', 'passed']
+        : isOld
+          ? ['old warn', 'failed before']
+          : ['broken bad', 'failed'];
+      const state = `${endOf(end)} · ${duration(end.durationMs)}`;
       return folded(
-        { class: `report ${passed ? 'passed' : isOld ? 'old' : 'broken'}`, open: !passed },
-        [
-          h('span', { class: 'badge' }, passed ? 'passed' : isOld ? 'failed before' : 'failed'),
-          h('code', {}, command),
-          h('span', { class: 'state' }, `${endOf(end)} · ${duration(end.durationMs)}`),
-        ],
-        () => [
-          output.trim() === ''
-            ? h('p', { class: 'note' }, 'It printed nothing.')
-            : block(output, `Output of ${command}`),
-        ],
+        { class: `report ${kind}`, open: !hasPassed(end) },
+        [h('span.badge', word), h('code', command), h('span.state', state)],
+        () =>
+          output.trim() === '' ? h('p.note', 'It printed nothing.') : block(output, `Output of ${command}`),
       );
     }),
   );
