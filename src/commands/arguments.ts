@@ -69,7 +69,17 @@ export async function readArguments(
       flags[flag] = value[0];
     } else flags[flag] = value;
   }
+  problems.push(...outputMistakes(command, flags.output));
   return { ask: 'command', command, given: { operands, flags, switches, problems } };
+}
+
+/** A command that prints text has no other document than JSON. */
+function outputMistakes({ name, output, switches }: Command, given: unknown): Problem[] {
+  if (output?.initial !== 'text' || given === undefined || given === output.value) return [];
+  const instead = switches.json
+    ? '--json for a machine-readable document'
+    : '--output json for a machine-readable report';
+  return [problem('ERR_INVALID_VALUE', `--output: ${name} prints text; use ${instead}`)];
 }
 
 function helpOrMistake(

@@ -5,9 +5,10 @@ import { unusedPrices } from '../config/contradictions.ts';
 import { didYouMean } from '../config/did-you-mean.ts';
 import { readKey, readOtherKeys, withoutKey } from '../config/provider-keys.ts';
 import { PROJECT_FILE, resolveSettings, type SettingSource, settingsWithoutFile } from '../config/resolve.ts';
-import type { SettingKey, Settings } from '../config/schema.ts';
+import { type SettingKey, type Settings, settingEntries, settingsOf } from '../config/schema.ts';
 import { readSettingsAt, readSettingsFile, type SettingsFileRead } from '../config/settings-file.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
+import type { TypedFlags } from '../domain/journal/continuation.ts';
 import type { ServersGiven } from '../engine/mcp/read-servers.ts';
 import type { RunInput } from '../engine/run-input.ts';
 import type { Trust } from '../engine/trust/trust.ts';
@@ -160,4 +161,30 @@ function readFileOf(trust: Trust | undefined, start: string): Promise<SettingsFi
   return trust.revision === null
     ? readSettingsFile(start, PROJECT_FILE)
     : readSettingsAt(trust.revision, PROJECT_FILE);
+}
+
+/** Those of the flags that the command takes too, for messages that print it. How a run is shown is not part of it. */
+export function typedFor(
+  command: 'resume' | 'publish',
+  flags: Readonly<Record<string, unknown>>,
+  redact: (text: string) => string,
+): TypedFlags {
+  const printed = (value: unknown): unknown =>
+    Array.isArray(value) ? value.map(printed) : typeof value === 'string' ? redact(value) : value;
+  const keys = settingsOf(command);
+  const taken = settingEntries().filter(
+    ({ key, group }) => (group !== 'Output' || key === 'dryRun') && keys.includes(key),
+  );
+  return Object.fromEntries(
+    taken.flatMap(({ flag }) => (flags[flag] === undefined ? [] : [[flag, printed(flags[flag])]])),
+  );
+}
+
+/** Those of the flags that belong to these settings. */
+export function flagsAmong(
+  taken: readonly SettingKey[],
+  flags: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const names = settingEntries().flatMap(({ key, flag }) => (taken.includes(key) ? [flag] : []));
+  return Object.fromEntries(Object.entries(flags).filter(([flag]) => names.includes(flag)));
 }

@@ -1,19 +1,19 @@
-/**
- * The commands: one entry each. The modules of a command are loaded when it starts, most of them by the start.ts in its folder.
- */
+/** The commands: one entry each. The modules of a command are loaded when it starts. */
 
-import { withoutKey } from '../config/provider-keys.ts';
 import { settingEntries, settingsOf } from '../config/schema.ts';
 import { conclude, nothingPublished } from '../domain/github/publishing/publication.ts';
-import { sayEnd } from '../host/say.ts';
 import type { Command } from './command.ts';
-import { handOver } from './hand-over.ts';
-import { RUN_COMMANDS } from './run-commands.ts';
 
-const JSON_IN_PLACE_OF_TEXT = { value: 'json', help: 'JSON on stdout, for machines', initial: 'text' };
+const JSON_OUTPUT = { value: 'json', help: 'JSON on stdout, for machines', initial: 'text' };
+const JSON_SWITCH = { json: 'JSON on stdout, for machines (the same as --output json)' };
 
 const PUBLISH =
   "Publish the run as soon as it has ended, with publish's settings and the token in the environment; whether GitHub permits this is checked before the run spends anything";
+
+/** Loads the module of a command when it starts. */
+function loaded(load: () => Promise<Command['start']>): Command['start'] {
+  return async (context, given) => (await load())(context, given);
+}
 
 /** All commands, in the order of the help text. */
 export const COMMANDS: readonly Command[] = [
@@ -64,13 +64,10 @@ export const COMMANDS: readonly Command[] = [
     ],
     operands: [],
     settings: settingsOf('run'),
-    output: JSON_IN_PLACE_OF_TEXT,
+    output: JSON_OUTPUT,
     switches: { publish: 'Check the token of the environment, and whether GitHub permits the publication' },
     settingsWith: { publish: settingsOf('publish') },
-    async start(context, given) {
-      const { startCheck } = await import('./start-check.ts');
-      return startCheck(context, given);
-    },
+    start: loaded(async () => (await import('./start-check.ts')).startCheck),
   },
   {
     name: 'prepare',
@@ -85,10 +82,7 @@ export const COMMANDS: readonly Command[] = [
     operands: [],
     settings: settingsOf('prepare'),
     switches: {},
-    async start(context, given) {
-      const { startPrepare } = await import('./publish/issue/prepare.ts');
-      return startPrepare(context, given);
-    },
+    start: loaded(async () => (await import('./publish/issue/prepare.ts')).startPrepare),
   },
   {
     name: 'publish',
@@ -109,10 +103,7 @@ export const COMMANDS: readonly Command[] = [
     settings: settingsOf('publish'),
     output: { value: 'json|none', help: 'Print the publication as JSON', initial: 'none' },
     switches: {},
-    async start(context, given) {
-      const { startPublish } = await import('./publish/start.ts');
-      return startPublish(context, given);
-    },
+    start: loaded(async () => (await import('./publish/start.ts')).startPublish),
     nothingDone: (outcome, version) => conclude(nothingPublished(version), outcome),
   },
   {
@@ -122,10 +113,7 @@ export const COMMANDS: readonly Command[] = [
     operands: ['[RUN]'],
     settings: settingsOf('replay'),
     switches: {},
-    async start(context, given) {
-      const { startReplay } = await import('./replay/start.ts');
-      return startReplay(context, given);
-    },
+    start: loaded(async () => (await import('./replay/start.ts')).startReplay),
   },
   {
     name: 'resume',
@@ -138,10 +126,7 @@ export const COMMANDS: readonly Command[] = [
     operands: ['RUN'],
     settings: settingsOf('resume'),
     switches: { 'accept-changes': 'Accept what others changed in the work tree as part of the baseline' },
-    async start(context, given) {
-      const { startResume } = await import('./resume/start.ts');
-      return startResume(context, given);
-    },
+    start: loaded(async () => (await import('./resume/resume.ts')).startResume),
   },
   {
     name: 'undo',
@@ -150,10 +135,7 @@ export const COMMANDS: readonly Command[] = [
     operands: ['[RUN]'],
     settings: ['repo'],
     switches: { force: 'Restore what can be restored, and leave paths that changed since' },
-    async start(context, given) {
-      const { startUndo } = await import('./undo/start.ts');
-      return startUndo(context, given);
-    },
+    start: loaded(async () => (await import('./undo/undo.ts')).startUndo),
   },
   {
     name: 'blame',
@@ -167,14 +149,87 @@ export const COMMANDS: readonly Command[] = [
     ],
     operands: ['[RUN]', '[PATH]'],
     settings: ['output'],
-    output: JSON_IN_PLACE_OF_TEXT,
+    output: JSON_OUTPUT,
     switches: {},
-    async start(context, given) {
-      const { startBlame } = await import('./blame/start.ts');
-      return startBlame(context, given);
-    },
+    start: loaded(async () => (await import('./blame/blame.ts')).startBlame),
   },
-  ...RUN_COMMANDS,
+  {
+    name: 'runs',
+    summary: 'List your runs, newest first: outcome, time, cost, size, repository and plan',
+    examples: [['patchsmith runs --json | jq -r ".runs[].path"', 'The folders of all runs']],
+    operands: [],
+    settings: ['output'],
+    output: JSON_OUTPUT,
+    switches: JSON_SWITCH,
+    start: loaded(async () => (await import('./runs/runs.ts')).startRuns),
+  },
+  {
+    name: 'show',
+    summary:
+      'Show what happened in a run: outcome, plan, files, checks, cost and paths (RUN: its id or run directory; default: last)',
+    examples: [['patchsmith show', 'The last run of this checkout, on one page']],
+    operands: ['[RUN]'],
+    settings: ['repo', 'output'],
+    output: JSON_OUTPUT,
+    switches: JSON_SWITCH,
+    start: loaded(async () => (await import('./show/show.ts')).startShow),
+  },
+  {
+    name: 'report',
+    summary:
+      'Make report.html, the page of a run, and print its path (RUN: its id or run directory; default: last)',
+    examples: [['patchsmith report --open', 'The last run of this checkout, in the browser']],
+    operands: ['[RUN]'],
+    settings: ['repo'],
+    switches: { open: 'Open the page with xdg-open' },
+    start: loaded(async () => (await import('./report/report.ts')).startReport),
+  },
+  {
+    name: 'usage',
+    summary: 'Sum up what past runs have spent: cost, tokens and cache share, by model, plan and day',
+    examples: [
+      ['patchsmith usage --since 7d --by day', 'What the runs of a week have cost, day by day'],
+      [
+        'patchsmith usage --organization --json',
+        "The organisation's usage and cost (ANTHROPIC_ADMIN_API_KEY)",
+      ],
+    ],
+    operands: [],
+    settings: ['since', 'by', 'output'],
+    output: JSON_OUTPUT,
+    switches: {
+      organization:
+        "The organisation's usage and cost of all its keys, as the provider reports them, instead of your runs'",
+      ...JSON_SWITCH,
+    },
+    settingsWith: { organization: ['provider', 'baseUrl', 'allowInsecureBaseUrl'] },
+    start: loaded(async () => (await import('./usage/start.ts')).startUsage),
+  },
+  {
+    name: 'outcomes',
+    summary: 'Show what became of pull requests: merged, closed or edited, and what a merged one has cost',
+    examples: [
+      ['patchsmith outcomes --repository octo/shop --since 30d', 'Merged, closed, edited, and the cost'],
+    ],
+    operands: [],
+    settings: ['repository', 'since', 'githubApiUrl', 'deadlineMs', 'output'],
+    output: JSON_OUTPUT,
+    switches: JSON_SWITCH,
+    start: loaded(async () => (await import('./publish/costs/outcomes.ts')).startOutcomes),
+  },
+  {
+    name: 'clean',
+    summary: 'Remove old finished runs: by age, and the oldest beyond --max-total-size',
+    examples: [
+      ['patchsmith clean --older-than 14d --keep-failed', 'Remove successful runs older than two weeks'],
+      ['patchsmith clean --max-total-size 1g --dry-run', 'Only list the runs that would be removed'],
+    ],
+    operands: [],
+    settings: ['olderThanMs', 'maxTotalBytes', 'dryRun', 'output', 'quiet'],
+    output: JSON_OUTPUT,
+    switches: { 'keep-failed': 'Keep runs that did not end with exit code 0', ...JSON_SWITCH },
+    start: loaded(async () => (await import('./clean/clean.ts')).startClean),
+  },
   {
     name: 'config',
     summary:
@@ -186,10 +241,7 @@ export const COMMANDS: readonly Command[] = [
     operands: [],
     settings: settingEntries().map(({ key }) => key),
     switches: { json: 'JSON on stdout, for machines; values are whole there' },
-    async start(context, given) {
-      const { showConfig } = await import('./config/config.ts');
-      return showConfig(context, given);
-    },
+    start: loaded(async () => (await import('./config/config.ts')).showConfig),
   },
   {
     name: 'doctor',
@@ -197,12 +249,9 @@ export const COMMANDS: readonly Command[] = [
     examples: [['patchsmith doctor --mount ~/.cache/pip', 'Try the sandbox with one more folder']],
     operands: [],
     settings: settingsOf('doctor'),
-    output: JSON_IN_PLACE_OF_TEXT,
+    output: JSON_OUTPUT,
     switches: {},
-    async start(context, given) {
-      const { startDoctor } = await import('./doctor/start.ts');
-      return startDoctor(context, given);
-    },
+    start: loaded(async () => (await import('./doctor/start.ts')).startDoctor),
   },
   {
     name: 'init',
@@ -220,10 +269,7 @@ export const COMMANDS: readonly Command[] = [
       app: 'Publish with the token of your own GitHub App, so that checks run on the pull requests',
       update: 'Renew the commit that workflows call, show the changed lines, and change nothing else',
     },
-    async start(context, given) {
-      const { startInit } = await import('./init/start.ts');
-      return startInit(context, given);
-    },
+    start: loaded(async () => (await import('./init/start.ts')).startInit),
   },
   {
     name: 'completion',
@@ -232,13 +278,7 @@ export const COMMANDS: readonly Command[] = [
     operands: ['SHELL'],
     settings: [],
     switches: {},
-    async start(context, { operands: [shell = ''], problems }) {
-      if (problems.length > 0) return { status: 'refused', problems: [...problems] };
-      const { printCompletion } = await import('./completion/completion.ts');
-      const outcome = await printCompletion(shell, (script) => handOver(context, script));
-      // A shell that reads it at each start has nothing to say.
-      return outcome.exitCode === 0 ? { status: 'printed', outcome } : sayEnd(context, outcome);
-    },
+    start: loaded(async () => (await import('./completion/completion.ts')).startCompletion),
   },
   {
     name: 'demo',
@@ -247,13 +287,6 @@ export const COMMANDS: readonly Command[] = [
     operands: [],
     settings: [],
     switches: { hostile: 'With a model that first tries forbidden things' },
-    async start(context, { switches, problems }) {
-      if (problems.length > 0) return { status: 'refused', problems: [...problems] };
-      // No other command needs the library that makes its project.
-      const { runDemo } = await import('./demo/demo.ts');
-      const env = withoutKey(context.env);
-      const hostile = switches.has('hostile');
-      return { status: 'printed', outcome: await runDemo({ ...context, env, startNotes: [], hostile }) };
-    },
+    start: loaded(async () => (await import('./demo/demo.ts')).startDemo),
   },
 ];

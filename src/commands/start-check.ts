@@ -5,7 +5,6 @@ import { keyVariablesAt, providerNamed } from '../adapters/providers/registry.ts
 import { PROJECT_FILE } from '../config/resolve.ts';
 import { type Settings, settingsOf } from '../config/schema.ts';
 import { type CheckLine, CheckReport, fine, lacking, noted, skipped } from '../domain/check-report.ts';
-import { problem } from '../domain/errors/problem.ts';
 import { done, type RunOutcome, usageError } from '../domain/run/outcome.ts';
 import { hasPrice, mainPrice } from '../domain/run/pricing.ts';
 import { jsonDocument, oneLine } from '../domain/text/terminal.ts';
@@ -18,11 +17,10 @@ import type { CommandOutcome, HostContext } from '../host/context.ts';
 import { columnsOf, sayEnd } from '../host/say.ts';
 import { inTerminal, linesOf, pageOf } from './check/lines.ts';
 import type { Given } from './command.ts';
-import { handOver } from './hand-over.ts';
-import { namesTask, type RunParts, readRunParts } from './inputs.ts';
+import { flagsAmong, namesTask, type RunParts, readRunParts } from './inputs.ts';
+import { handOver } from './past-runs.ts';
 import { readPublishInputs } from './publish/start.ts';
 import { obstacleToPublishing } from './run-and-publish.ts';
-import { flagsAmong } from './typed-flags.ts';
 
 type ValidParts = Exclude<RunParts, { settings: null }>;
 
@@ -30,11 +28,8 @@ type ValidParts = Exclude<RunParts, { settings: null }>;
 export async function startCheck(context: HostContext, given: Given): Promise<CommandOutcome> {
   const { flags, switches, problems } = given;
   const isJson = (flags.output ?? context.env.PATCHSMITH_OUTPUT) === 'json';
-  const asked = flags.output === undefined || isJson ? [] : [NO_SUCH_OUTPUT];
-  const parts = await readRunParts(context, { ...flagsAmong(settingsOf('run'), flags), output: 'none' }, [
-    ...problems,
-    ...asked,
-  ]);
+  const ofRun = { ...flagsAmong(settingsOf('run'), flags), output: 'none' };
+  const parts = await readRunParts(context, ofRun, problems);
   const wantsToPublish = switches.has('publish');
   const publishing = wantsToPublish ? await publishingLines(context, given) : [NOT_TO_PUBLISH];
   const checked =
@@ -43,11 +38,6 @@ export async function startCheck(context: HostContext, given: Given): Promise<Co
       : await checkParts(context, parts, publishing, isJson);
   return { status: 'printed', outcome: await tell(context, checked, isJson) };
 }
-
-const NO_SUCH_OUTPUT = problem(
-  'ERR_INVALID_VALUE',
-  '--output: check prints text; use --output json for a machine-readable report',
-);
 
 const NOT_TO_PUBLISH = skipped('publishing', 'not asked for; --publish checks the token and what it may do');
 

@@ -1,10 +1,12 @@
 /** `patchsmith blame`: which tool calls made which lines of a run's patch, read from its run directory. */
 
-import { openRunDirectory } from '../../adapters/storage/find-run.ts';
+import { isAbsolute } from 'node:path';
+import { findRun, openRunDirectory } from '../../adapters/storage/find-run.ts';
 import { readJournal, stateAfter } from '../../adapters/storage/read-journal.ts';
 import { readPatch } from '../../adapters/storage/read-result.ts';
-import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
+import { RUN_ID, type RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { lineText } from '../../adapters/workspace/patch/patch-files.ts';
+import { withoutKey } from '../../config/provider-keys.ts';
 import type { ChangedFile, CodeChange } from '../../domain/changes/change.ts';
 import type { ChangeLedger } from '../../domain/changes/ledger.ts';
 import { isWithin, resolvedPath } from '../../domain/changes/path.ts';
@@ -19,20 +21,43 @@ import { listed, pluralize } from '../../domain/text/words.ts';
 import { type AttributedPatchFile, attributePatch, keepHistory } from '../../engine/finish/attribution.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
 import { openKeptObjects } from '../../git/store/bare-repository.ts';
-import { type OverRuns, printEither } from '../hand-over.ts';
+import type { CommandOutcome, HostContext } from '../../host/context.ts';
+import type { Given } from '../command.ts';
+import { LAST, namedRun, type OverRuns, overRuns, printEither, sayEndOf } from '../past-runs.ts';
 
-/** The arguments of `patchsmith blame`. */
-export interface BlameInput extends OverRuns {
-  /** A run directory or the id of a run. */
-  readonly run: string;
-  /** A file or folder of the patch, as seen from `cwd` if that is in its work tree; null for all of it. */
-  readonly path: string | null;
-  readonly cwd: string;
+/** Starts `patchsmith blame` with the given flags and variables. */
+export async function startBlame(context: HostContext, given: Given): Promise<CommandOutcome> {
+  if (given.problems.length > 0) return { status: 'refused', problems: [...given.problems] };
+  const { run, path } = await meantBy(given.operands, context);
+  const named = await namedRun(context, run);
+  const over = overRuns(context, given);
+  if (named.status === 'ok') return sayEndOf(context, () => blameRun(over, named.run, path));
+  // Where there is no last run either, the operand is the name of a run that is not there.
+  return run === undefined && path !== null ? sayEndOf(context, () => blameRun(over, path, null)) : named;
 }
 
-/** Changes nothing and does not look at the checkout. */
-export async function blameRun(input: BlameInput): Promise<RunOutcome> {
-  const found = await openRunDirectory(input.run, input);
+/** A single operand that neither is a run nor has the form of an id is a path in the last one. */
+async function meantBy(
+  [first, second]: Given['operands'],
+  { cwd, env }: Pick<HostContext, 'cwd' | 'env'>,
+): Promise<{ run: string | undefined; path: string | null }> {
+  const mayBePath =
+    first !== undefined &&
+    second === undefined &&
+    !RUN_ID.test(first) &&
+    !isAbsolute(first) &&
+    first !== LAST;
+  if (!mayBePath) return { run: first, path: second ?? null };
+  const found = await findRun(first, { cwd, env: withoutKey(env) });
+  return found.status === 'ok' ? { run: first, path: null } : { run: undefined, path: first };
+}
+
+/**
+ * Changes nothing and does not look at the checkout. `path` is a file or folder of the patch, as seen from the current folder if
+ * that is in its work tree; null for all of it.
+ */
+async function blameRun(input: OverRuns, run: string, path: string | null): Promise<RunOutcome> {
+  const found = await openRunDirectory(run, input);
   if (found.status === 'failed') return usageError('ERR_RUN_NOT_FOUND', found.message);
   const { directory } = found;
   const journal = await readJournal(directory.events);
@@ -42,12 +67,12 @@ export async function blameRun(input: BlameInput): Promise<RunOutcome> {
 
   const [started] = journal.events;
   const { changes: ledger } = await stateAfter(journal.events);
-  const files = await attributed(input, directory, started, { ...patched, ledger });
-  if (files.length === 0 && input.path !== null) {
+  const files = await attributed({ ...input, path }, directory, started, { ...patched, ledger });
+  if (files.length === 0 && path !== null) {
     const names = patched.files.map(({ path }) => path);
     return usageError(
       'ERR_NOT_IN_PATCH',
-      `The run's patch does not change ${JSON.stringify(input.path)}. It changes ${listed(names, 5, 'file') || 'nothing'}.`,
+      `The run's patch does not change ${JSON.stringify(path)}. It changes ${listed(names, 5, 'file') || 'nothing'}.`,
     );
   }
   const calls = callsIn(journal.events, input.redact);
@@ -63,7 +88,7 @@ export async function blameRun(input: BlameInput): Promise<RunOutcome> {
  * is written anew, from the journal.
  */
 async function attributed(
-  { env, cwd, path }: BlameInput,
+  { env, cwd, path }: Pick<OverRuns, 'env' | 'cwd'> & { readonly path: string | null },
   { shadowGit: shadowDir }: RunDirectory,
   { root, base: { objectFormat } }: RunStarted,
   { patch, files, ledger }: { patch: Uint8Array; files: readonly ChangedFile[]; ledger: ChangeLedger },

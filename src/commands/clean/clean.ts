@@ -1,25 +1,36 @@
 /** `patchsmith clean`: removes old runs. */
 
+import type { Settings } from '../../config/schema.ts';
 import { done, noChange, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
-import type { RetentionRules, RunSummary } from '../../domain/runs/retention.ts';
+import type { RunSummary } from '../../domain/runs/retention.ts';
 import { jsonDocument } from '../../domain/text/terminal.ts';
 import { formatSize, pluralize } from '../../domain/text/words.ts';
-import type { OverRuns } from '../hand-over.ts';
+import type { CommandOutcome, HostContext } from '../../host/context.ts';
+import type { Given } from '../command.ts';
+import { readSettings } from '../inputs.ts';
+import { type OverRuns, overRuns, sayEndOf } from '../past-runs.ts';
 import { removeRuns } from '../remove-runs.ts';
 
-/** The arguments of `patchsmith clean`. */
-export interface CleanInput extends OverRuns {
-  readonly rules: RetentionRules;
-  readonly isDry: boolean;
-  readonly now: number;
-  /** Prints one line for people. */
-  readonly say: (line: string) => void;
+/** Names every run that it removes, or would remove. */
+export async function startClean(context: HostContext, given: Given): Promise<CommandOutcome> {
+  const read = readSettings(context, given.flags, given.problems);
+  if (read.status === 'refused') return read;
+  return sayEndOf(context, () =>
+    cleanRuns(overRuns(context, given), read.settings, given.switches.has('keep-failed')),
+  );
 }
 
-/** Names every run that it removes, or would remove. */
-export async function cleanRuns(input: CleanInput): Promise<RunOutcome> {
-  const { rules, isDry, json, redact, env, now, say, print } = input;
-  const { removed, removedChecks, left, kept, keptBytes } = await removeRuns({ env, rules, now, isDry });
+async function cleanRuns(over: OverRuns, settings: Settings, keepFailed: boolean): Promise<RunOutcome> {
+  const { olderThanMs, maxTotalBytes, dryRun: isDry, quiet } = settings;
+  const { env, json, now, print, redact } = over;
+  const say = quiet ? () => {} : over.say;
+  const rules = { olderThanMs, maxTotalBytes, keepFailed };
+  const { removed, removedChecks, left, kept, keptBytes } = await removeRuns({
+    env,
+    rules,
+    now: now(),
+    isDry,
+  });
   const freedBytes = [...removed, ...removedChecks].reduce((sum, { bytes }) => sum + bytes, 0);
   const verb = isDry ? 'would remove' : 'removed';
   for (const run of removed) say(`${verb} ${named(run)}`);

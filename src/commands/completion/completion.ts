@@ -3,9 +3,12 @@
 import { findRuns } from '../../adapters/storage/list-runs.ts';
 import { settingEntries } from '../../config/schema.ts';
 import type { Environment } from '../../domain/environment.ts';
-import { done, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
-import type { Command } from '../command.ts';
+import { done, usageError } from '../../domain/run/outcome.ts';
+import type { CommandOutcome, HostContext } from '../../host/context.ts';
+import { sayEnd } from '../../host/say.ts';
+import type { Command, Given } from '../command.ts';
 import { fitted } from '../help-screen.ts';
+import { handOver } from '../past-runs.ts';
 
 /** The words typed so far follow, the last of them unfinished (`command-line.ts`). */
 const ASKED = 'patchsmith --complete';
@@ -34,18 +37,19 @@ complete -c patchsmith -f -a '(__patchsmith)'
 `,
 } as const;
 
-/** Resolves with null when it is printed, else with why it is not. */
-export async function printCompletion(
-  shell: string,
-  print: (document: string) => Promise<RunOutcome | null>,
-): Promise<RunOutcome> {
+/** Starts `patchsmith completion SHELL`. */
+export async function startCompletion(
+  context: HostContext,
+  { operands: [shell = ''], problems }: Given,
+): Promise<CommandOutcome> {
+  if (problems.length > 0) return { status: 'refused', problems: [...problems] };
   const [, script] = Object.entries(SCRIPTS).find(([name]) => name === shell) ?? [];
-  if (script === undefined)
-    return usageError(
-      'ERR_UNKNOWN_SHELL',
-      `No completion for ${JSON.stringify(shell)}. Supported shells: ${Object.keys(SCRIPTS).join(', ')}.`,
-    );
-  return (await print(script)) ?? done(`The completion for ${shell}.`);
+  const unknown = `No completion for ${JSON.stringify(shell)}. Supported shells: ${Object.keys(SCRIPTS).join(', ')}.`;
+  if (script === undefined) return sayEnd(context, usageError('ERR_UNKNOWN_SHELL', unknown));
+  const unwritten = await handOver(context, script);
+  // A shell that reads it at each start has nothing to say.
+  if (unwritten === null) return { status: 'printed', outcome: done(`The completion for ${shell}.`) };
+  return sayEnd(context, unwritten);
 }
 
 /** A word and what it means, which is empty for values. */

@@ -11,8 +11,8 @@ import { pluralize } from '../../domain/text/words.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import { sayEnd, sayTo } from '../../host/say.ts';
 import type { Given } from '../command.ts';
-import { handOver } from '../hand-over.ts';
 import { type RunParts, readRunParts } from '../inputs.ts';
+import { handOver } from '../past-runs.ts';
 
 type ValidParts = Exclude<RunParts, { settings: null }>;
 

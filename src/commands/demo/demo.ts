@@ -6,20 +6,25 @@ import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { simpleGit } from 'simple-git';
+import { withoutKey } from '../../config/provider-keys.ts';
 import { withDefaults } from '../../config/schema.ts';
-import type { RunOutcome } from '../../domain/run/outcome.ts';
+import type { Environment } from '../../domain/environment.ts';
 import { runPatchsmith } from '../../engine/run.ts';
-import type { RunInput } from '../../engine/run-input.ts';
 import { hasCode } from '../../files/failures.ts';
+import type { CommandOutcome, HostContext } from '../../host/context.ts';
+import type { Given } from '../command.ts';
 
-/** A run of the demo: everything that the demo does not choose itself. */
-export interface DemoInput extends Omit<RunInput, 'settings' | 'apiKey'> {
-  /** With a model that first tries forbidden things. The tests are then protected, and a sandbox is required. */
-  readonly hostile: boolean;
-}
-
-/** Everything but the model is what `run` uses: loop, tools, sandbox, workspace, verification, proof and publisher. */
-export async function runDemo({ hostile, ...input }: DemoInput): Promise<RunOutcome> {
+/**
+ * Starts `patchsmith demo`. Everything but the model is what `run` uses: loop, tools, sandbox, workspace, verification, proof and
+ * publisher. With a model that first tries forbidden things, the tests are protected, and a sandbox is required.
+ */
+export async function startDemo(
+  context: HostContext,
+  { switches, problems }: Given,
+): Promise<CommandOutcome> {
+  if (problems.length > 0) return { status: 'refused', problems: [...problems] };
+  const hostile = switches.has('hostile');
+  const input = { ...context, env: withoutKey(context.env), startNotes: [] };
   const { repo, runDir } = emptyFolder(input.env);
   await materialise('price-list', repo);
   input.stderr.write(`demo: a small project, in ${repo}\n`);
@@ -38,7 +43,7 @@ export async function runDemo({ hostile, ...input }: DemoInput): Promise<RunOutc
   });
   const outcome = await runPatchsmith({ ...input, settings, apiKey: null });
   input.stderr.write(`\n${next(repo, runDir)}\n`);
-  return outcome;
+  return { status: 'printed', outcome };
 }
 
 /** `runDir` is null where runs have their usual place. */
@@ -48,7 +53,7 @@ interface DemoPlace {
 }
 
 /** The same folder for every demo, so that they do not pile up: each one replaces the project of the one before. */
-function emptyFolder({ XDG_CACHE_HOME: named, HOME }: RunInput['env']): DemoPlace {
+function emptyFolder({ XDG_CACHE_HOME: named, HOME }: Environment): DemoPlace {
   const cache = [named, HOME && join(HOME, '.cache')].find((path) => path !== undefined && isAbsolute(path));
   try {
     if (cache) return { repo: madeEmpty(join(cache, 'patchsmith', 'demo')), runDir: null };

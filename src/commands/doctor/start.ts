@@ -7,7 +7,6 @@ import { findCheckout, whyReadOnly } from '../../adapters/workspace/find-checkou
 import { withoutKey } from '../../config/provider-keys.ts';
 import type { Settings } from '../../config/schema.ts';
 import { absolutePath } from '../../domain/changes/path.ts';
-import { problem } from '../../domain/errors/problem.ts';
 import { done, type RunOutcome, usageError, verifyFailed } from '../../domain/run/outcome.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import { pluralize } from '../../domain/text/words.ts';
@@ -15,24 +14,18 @@ import { notOpened, sandboxSettings, wantedCaches } from '../../engine/open/sand
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import { sayEnd } from '../../host/say.ts';
 import type { Given } from '../command.ts';
-import { handOver } from '../hand-over.ts';
 import { readSettings } from '../inputs.ts';
+import { handOver } from '../past-runs.ts';
 
 /**
  * Starts `patchsmith doctor` with the given flags and variables. The outcome is that of a run that stops there: the sandbox is
  * unavailable, or a tool does not work in it.
  */
 export async function startDoctor(context: HostContext, { flags, problems }: Given): Promise<CommandOutcome> {
-  const asked = flags.output === undefined || flags.output === 'json' ? [] : [DOCTOR_OUTPUT];
-  const read = readSettings(context, flags, [...problems, ...asked]);
+  const read = readSettings(context, flags, problems);
   if (read.status === 'refused') return read;
   return sayEnd(context, await examineMachine(context, read.settings));
 }
-
-const DOCTOR_OUTPUT = problem(
-  'ERR_INVALID_VALUE',
-  '--output: doctor prints text; use --output json for a machine-readable report',
-);
 
 async function examineMachine(context: HostContext, settings: Settings): Promise<RunOutcome> {
   const { cwd, redact } = context;

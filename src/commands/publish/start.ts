@@ -10,9 +10,8 @@ import { jsonDocument } from '../../domain/text/terminal.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import { sayEnd, sayTo } from '../../host/say.ts';
 import type { Given } from '../command.ts';
-import { handOver } from '../hand-over.ts';
 import { readSettings } from '../inputs.ts';
-import { namedRun } from '../named-run.ts';
+import { handOver, namedRun } from '../past-runs.ts';
 
 /** Starts `patchsmith publish` with the given flags and variables. */
 export async function startPublish(context: HostContext, given: Given): Promise<CommandOutcome> {

@@ -11,8 +11,7 @@ import { makeTemporaryFolder } from '../../files/temporary.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import type { Given, StoppedEarly } from '../command.ts';
 import { readSettings, readTrust } from '../inputs.ts';
-import { namedRun } from '../named-run.ts';
-import { readUntil } from '../until-signal.ts';
+import { namedRun, readUntil } from '../past-runs.ts';
 import { replayedRun } from './spec.ts';
 
 /** Starts `patchsmith replay` with the given flags and variables. A refusal is kept in the run directory that was named. */

@@ -4,17 +4,17 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { providerNamed } from '../../adapters/providers/registry.ts';
 import { openRunDirectory } from '../../adapters/storage/find-run.ts';
-import { readJournal } from '../../adapters/storage/read-journal.ts';
+import { readJournal, readStart } from '../../adapters/storage/read-journal.ts';
 import { readResult } from '../../adapters/storage/read-result.ts';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { lockRun, runIsBusy } from '../../adapters/storage/run-lock.ts';
-import type { SettingKey } from '../../config/schema.ts';
+import { readKey } from '../../config/provider-keys.ts';
+import type { SettingKey, Settings } from '../../config/schema.ts';
 import { isWithin } from '../../domain/changes/path.ts';
-import { type Problem, problem } from '../../domain/errors/problem.ts';
+import { type Problem, prefixedProblems, problem } from '../../domain/errors/problem.ts';
 import { flagsToContinue, resumeCommand, whyStillStopped } from '../../domain/journal/continuation.ts';
 import type { SupersededEnd } from '../../domain/run/events.ts';
 import { advance } from '../../domain/run/fold/advance.ts';
-import type { RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import { openRun } from '../../engine/open-run.ts';
@@ -27,12 +27,57 @@ import {
 import { resumedRun } from '../../engine/resumed/spec.ts';
 import { runOpened } from '../../engine/run.ts';
 import type { RunInput } from '../../engine/run-input.ts';
-import type { StoppedEarly } from '../command.ts';
-import { readUntil } from '../until-signal.ts';
+import type { CommandOutcome, HostContext } from '../../host/context.ts';
+import type { Given, StoppedEarly } from '../command.ts';
+import { readRunParts, typedFor } from '../inputs.ts';
+import { namedRun, readUntil } from '../past-runs.ts';
 import { flagsToRepeat, withinToday } from './recorded-permissions.ts';
 
+/** Starts `patchsmith resume` with the given flags and variables. */
+export async function startResume(
+  context: HostContext,
+  { operands, flags, switches, problems }: Given,
+): Promise<CommandOutcome | StoppedEarly> {
+  const parts = await readRunParts(context, flags, problems, true);
+  if (parts.settings === null || parts.problems.length > 0)
+    return { status: 'refused', problems: parts.problems };
+  const { settings, sources, keyless, othersKeyless } = parts;
+  const { repo, quiet } = settings;
+  const named = await namedRun(context, operands[0], { repo, quiet });
+  if (named.status === 'refused') return named;
+  if (keyless.length > 0) {
+    const problems = (await keyMissedBy(context, { run: named.run, settings })) ?? keyless;
+    if (problems.length > 0) return { status: 'refused', problems };
+  }
+  if (othersKeyless.length > 0) return { status: 'refused', problems: othersKeyless };
+  const acceptChanges = switches.has('accept-changes');
+  const typed = {
+    ...typedFor('resume', flags, context.redact),
+    ...(acceptChanges ? { 'accept-changes': true } : {}),
+  };
+  const given = (Object.keys(sources) as SettingKey[]).filter((key) => sources[key].from !== 'default');
+  return resumeRun({ ...parts.input, typed }, { run: named.run, acceptChanges, given });
+}
+
+/**
+ * What to say about the key of the provider that answered the run, if it is not the chosen one: nothing if that key is there,
+ * so that `resume` says which flag to repeat. Null when it is the chosen one, or not known.
+ */
+async function keyMissedBy(
+  context: HostContext,
+  { run, settings }: { run: string; settings: Settings },
+): Promise<Problem[] | null> {
+  const found = await openRunDirectory(run, context);
+  const start = found.status === 'ok' ? await readStart(found.directory.events) : null;
+  if (start === null) return null;
+  const { provider } = start;
+  if (provider === settings.provider || providerNamed(provider) === null) return null;
+  const { problems } = await readKey(context, { provider, baseUrl: settings.baseUrl });
+  return prefixedProblems(`the run was answered by --provider ${provider}, and `, problems);
+}
+
 /** Which run to resume. */
-export interface ResumeRequest {
+interface ResumeRequest {
   /** A run directory or the id of a run. */
   readonly run: string;
   /** Accept other people's changes in the work tree as part of the baseline. */
@@ -42,10 +87,7 @@ export interface ResumeRequest {
 }
 
 /** A run that was `refused` or `stopped` has changed nothing. */
-export type Resumed =
-  | { status: 'printed'; outcome: RunOutcome }
-  | { status: 'refused'; problems: Problem[] }
-  | StoppedEarly;
+type Resumed = CommandOutcome | StoppedEarly;
 
 /**
  * The task and how it is done come from the recording. What the run is permitted comes from the settings: a journal that

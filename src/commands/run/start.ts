@@ -9,8 +9,7 @@ import { runTask } from '../../engine/attempts/run-task.ts';
 import { orNone } from '../../files/failures.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import type { Given } from '../command.ts';
-import { readRunInputs } from '../inputs.ts';
-import { typedFor } from '../typed-flags.ts';
+import { readRunInputs, typedFor } from '../inputs.ts';
 
 /** Carries out a plan with the given flags and variables. A refusal is kept in the run directory that was named. */
 export async function startRun(

@@ -6,17 +6,19 @@ import { done, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunSummary } from '../../domain/runs/retention.ts';
 import { columns, oneLine, wrapped } from '../../domain/text/terminal.ts';
 import { formatSize, pluralize } from '../../domain/text/words.ts';
-import { type OverRuns, printEither } from '../hand-over.ts';
-
-/** The arguments of `patchsmith runs`. */
-export interface RunsInput extends OverRuns {
-  /** Columns of the terminal; infinite without one. */
-  readonly width: number;
-}
+import type { CommandOutcome, HostContext } from '../../host/context.ts';
+import { columnsOf } from '../../host/say.ts';
+import type { Given } from '../command.ts';
+import { type OverRuns, overRuns, printEither, sayEndOf } from '../past-runs.ts';
 
 /** Changes nothing: a run whose process has died is shown as such, and completed by the commands that work on it. */
-export async function showRuns(input: RunsInput): Promise<RunOutcome> {
-  const { folders, runs: listed } = await listRuns(input.env);
+export async function startRuns(context: HostContext, given: Given): Promise<CommandOutcome> {
+  if (given.problems.length > 0) return { status: 'refused', problems: [...given.problems] };
+  return sayEndOf(context, () => showRuns(overRuns(context, given)));
+}
+
+async function showRuns(over: OverRuns): Promise<RunOutcome> {
+  const { folders, runs: listed } = await listRuns(over.env);
   const runs: RunSummary[] = [];
   // One after the other, so that only one journal is held.
   for (const run of listed) runs.push(await withSpending(run));
@@ -29,7 +31,7 @@ export async function showRuns(input: RunsInput): Promise<RunOutcome> {
       changedAt: iso(changedAt),
     })),
   };
-  const unread = await printEither(input, document, () => table(runs, input));
+  const unread = await printEither(over, document, () => table(runs, over));
   if (unread !== null) return unread;
   const bytes = runs.reduce((sum, run) => sum + run.bytes, 0);
   const where = folders.length === 0 ? '' : ` in ${folders.join(', ')}`;
@@ -52,7 +54,8 @@ const HEAD = ['RUN', 'WHEN (UTC)', 'OUTCOME', 'COST', 'SIZE', 'REPOSITORY', 'PLA
 const WIDEST = [22, 16, 33, 10, 10, 48, 72];
 
 /** Below 100 columns, a paragraph a run. */
-function table(runs: readonly RunSummary[], { env, width, redact }: RunsInput): string {
+function table(runs: readonly RunSummary[], { env, stdout, redact }: OverRuns): string {
+  const width = columnsOf(stdout);
   if (runs.length === 0) return '';
   const rows = runs.map((run) => row(run, env.HOME));
   if (width >= 100) return columns([HEAD, ...rows], WIDEST, redact);

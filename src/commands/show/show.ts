@@ -14,17 +14,16 @@ import type { RunResult } from '../../domain/run/result.ts';
 import type { Redact } from '../../domain/secrets/redact.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import { formatSize, pluralize, sentence } from '../../domain/text/words.ts';
-import { type OverRuns, printEither } from '../hand-over.ts';
-
-/** The arguments of `patchsmith show`. */
-export interface ShowInput extends OverRuns {
-  /** A run directory or the id of a run. */
-  readonly run: string;
-  readonly cwd: string;
-}
+import type { CommandOutcome, HostContext } from '../../host/context.ts';
+import type { Given } from '../command.ts';
+import { type AboutRun, aboutRun, printEither } from '../past-runs.ts';
 
 /** Its files are read within bounds and without following links; a run whose process has died is completed first. */
-export async function showRun(input: ShowInput): Promise<RunOutcome> {
+export function startShow(context: HostContext, given: Given): Promise<CommandOutcome> {
+  return aboutRun(context, given, showRun);
+}
+
+async function showRun(input: AboutRun): Promise<RunOutcome> {
   const found = await findRun(input.run, input);
   if (found.status === 'failed') return usageError('ERR_RUN_NOT_FOUND', found.message);
   const { directory } = found;

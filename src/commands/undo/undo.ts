@@ -30,21 +30,10 @@ import { differingPaths } from '../../git/revision.ts';
 import { openKeptObjects } from '../../git/store/bare-repository.ts';
 import { ObjectStore } from '../../git/store/object-store.ts';
 import { readUserSettings } from '../../git/user-settings.ts';
+import type { CommandOutcome, HostContext } from '../../host/context.ts';
+import type { Given } from '../command.ts';
+import { type AboutRun, aboutRun } from '../past-runs.ts';
 import { unrecordedChanges } from './unrecorded-changes.ts';
-
-/** The arguments of `patchsmith undo`. */
-export interface UndoInput {
-  /** A run directory or the id of a run. */
-  readonly run: string;
-  /** `--repo`; null for the checkout that contains `cwd`. */
-  readonly repo: string | null;
-  /** Restore what can be restored, and leave the paths that have changed since. */
-  readonly force: boolean;
-  readonly cwd: string;
-  readonly env: Environment;
-  /** Prints one line for people. */
-  readonly say: (line: string) => void;
-}
 
 /**
  * A step and the current state of its path: yet to be undone, undone already, better left alone, as a commit made since the run
@@ -56,8 +45,13 @@ type Judged =
   | { step: PathChange; status: 'undone' }
   | { step: PathChange; status: 'stuck'; why: string };
 
-/** Changes nothing of HEAD, index and refs. */
-export async function undoRun(input: UndoInput): Promise<RunOutcome> {
+/** Starts `patchsmith undo`, which changes nothing of HEAD, index and refs. */
+export function startUndo(context: HostContext, given: Given): Promise<CommandOutcome> {
+  return aboutRun(context, given, (about) => undoRun(about, given.switches.has('force')));
+}
+
+/** `force`: restore what can be restored, and leave the paths that have changed since. */
+async function undoRun(input: AboutRun, force: boolean): Promise<RunOutcome> {
   const { cwd, env, repo } = input;
   const found = await openRunDirectory(input.run, input);
   if (found.status === 'failed') return usageError('ERR_RUN_NOT_FOUND', found.message);
@@ -101,8 +95,9 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
       checkout: checkout.checkout,
       env,
     });
-    if (refusal !== null && !input.force) return usageError('ERR_UNDO_CONFLICT', refusal);
-    return await takeBack(input, run, {
+    if (refusal !== null && !force) return usageError('ERR_UNDO_CONFLICT', refusal);
+    return await takeBack(input.say, run, {
+      force,
       restorer,
       root,
       kept,
@@ -120,7 +115,10 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
   }
 }
 
+type Say = AboutRun['say'];
+
 interface Means {
+  readonly force: boolean;
   readonly restorer: Restorer;
   readonly root: string;
   readonly kept: KeptFiles;
@@ -147,8 +145,7 @@ async function committedSince(
 }
 
 /** Nothing is written before every path has been judged. */
-async function takeBack(input: UndoInput, run: FoldedEvents, means: Means): Promise<RunOutcome> {
-  const { say } = input;
+async function takeBack(say: Say, run: FoldedEvents, means: Means): Promise<RunOutcome> {
   const { events } = run;
   const { restorer, result } = means;
   const plan = undoPlan(events, means.kept.files, [...means.gone, ...means.kept.over]);
@@ -156,7 +153,7 @@ async function takeBack(input: UndoInput, run: FoldedEvents, means: Means): Prom
   const stuck = judged.flatMap((one) => (one.status === 'stuck' ? [`${one.step.path}: ${one.why}`] : []));
   for (const line of stuck.slice(0, MAX_LINES)) say(`  ${line}`);
   if (stuck.length > MAX_LINES) say(`  … and ${stuck.length - MAX_LINES} more`);
-  if (stuck.length > 0 && !input.force) {
+  if (stuck.length > 0 && !means.force) {
     return usageError(
       'ERR_UNDO_CONFLICT',
       `${pluralize(stuck.length, 'path')} cannot be restored: ${stuck[0]}. Nothing was changed; --force restores the others.`,
@@ -261,7 +258,7 @@ function tellWhatStays(
     kept,
   }: Pick<FoldedEvents, 'events'> & Pick<Means, 'result'> & { readonly kept: readonly { path: string }[] },
   judged: readonly Judged[],
-  say: (line: string) => void,
+  say: Say,
 ): void {
   const isUndone = (path: string) =>
     [...steps, ...kept].some((one) => one.path === path || isWithin(one.path, path));
@@ -294,7 +291,7 @@ function tellWhatStays(
 function summary(
   judged: readonly Judged[],
   stuck: readonly string[],
-  { lost, say }: { lost: readonly string[]; say: UndoInput['say'] },
+  { lost, say }: { lost: readonly string[]; say: Say },
 ): RunOutcome {
   const due = judged.flatMap(({ step, status }) => (status === 'due' ? [step] : []));
   const ignored = due.flatMap(({ path, permissions }) => (permissions === undefined ? [] : [path]));

@@ -14,31 +14,24 @@ import type { SpendingGroup } from '../../domain/runs/spending.ts';
 import { pluralize } from '../../domain/text/words.ts';
 import { type Warning, warning, warningText } from '../../domain/warnings/warning.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
-import { sayTo } from '../../host/say.ts';
-import { type OverRuns, printEither } from '../hand-over.ts';
-import { untilSignal } from '../until-signal.ts';
+import type { Given } from '../command.ts';
+import { readSettings } from '../inputs.ts';
+import { type OverRuns, overRuns, printEither, sayEndOf } from '../past-runs.ts';
 import { groupsOf, spendingJson, spendingTables, totalText } from './report.ts';
 
-/** The request in the command line. */
-export interface UsageRequest extends OverRuns {
-  readonly settings: Settings;
-  /** Of the whole organisation, instead of past runs. */
-  readonly ofAll: boolean;
-}
-
-/** The last line is the caller's to print. */
-export async function startUsage(context: HostContext, request: UsageRequest): Promise<CommandOutcome> {
-  const { settings, ofAll, ...parts } = request;
-  const { since, by } = settings;
+/** Starts `patchsmith usage`: of past runs, or of the whole organisation. */
+export async function startUsage(context: HostContext, given: Given): Promise<CommandOutcome> {
+  const read = readSettings(context, given.flags, given.problems);
+  if (read.status === 'refused') return read;
+  const { since, by } = read.settings;
   const now = context.now();
   const from = since === null ? null : 'at' in since ? since.at : now - since.agoMs;
   if (from !== null && from > now)
     return { status: 'refused', problems: [problem('ERR_INVALID_VALUE', '--since: lies in the future')] };
-  const say = sayTo(context);
-  const input = { ...parts, from, by, say };
-  return ofAll
-    ? reportOrganization(context, settings, input)
-    : { status: 'printed', outcome: await untilSignal(context.interrupt, () => showUsage(input)) };
+  const input = { ...overRuns(context, given), from, by };
+  return given.switches.has('organization')
+    ? reportOrganization(context, read.settings, input)
+    : sayEndOf(context, () => showUsage(input));
 }
 
 const DAY_MS = 24 * 3_600_000;
@@ -76,7 +69,7 @@ async function reportOrganization(
     );
   const today = startOfDay(context.now());
   const [first, to] = [startOfDay(from ?? today - (DEFAULT_DAYS - 1) * DAY_MS), today + DAY_MS];
-  const outcome = await untilSignal(context.interrupt, async () => {
+  return sayEndOf(context, async () => {
     const read = await organization.readSpending({
       apiKey: key,
       baseUrl,
@@ -94,7 +87,6 @@ async function reportOrganization(
     if (unwritten !== null) return unwritten;
     return done(`The organisation since ${days.since.slice(0, 10)}: ${totalText(spending)}.`);
   });
-  return { status: 'printed', outcome };
 }
 
 const NO_PLANS = problem(
@@ -116,13 +108,10 @@ function iso(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** The arguments of `patchsmith usage`. */
 interface UsageInput extends OverRuns {
   /** What began before is left out, in Unix milliseconds; null for nothing. */
   readonly from: number | null;
   readonly by: SpendingGroup | null;
-  /** Prints one line for people. */
-  readonly say: (line: string) => void;
 }
 
 /** Only reads. A run that is in several places counts once; replays cost nothing and do not count. */

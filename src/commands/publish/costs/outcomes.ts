@@ -8,26 +8,33 @@ import { done, type RunOutcome } from '../../../domain/run/outcome.ts';
 import type { Redact } from '../../../domain/secrets/redact.ts';
 import { columns, jsonDocument } from '../../../domain/text/terminal.ts';
 import { pluralize } from '../../../domain/text/words.ts';
-import type { HostContext } from '../../../host/context.ts';
-import { sayTo } from '../../../host/say.ts';
-import { handOver } from '../../hand-over.ts';
+import type { CommandOutcome, HostContext } from '../../../host/context.ts';
+import { sayEnd } from '../../../host/say.ts';
+import type { Given } from '../../command.ts';
+import { type OverRuns, overRuns } from '../../past-runs.ts';
 import { ended, openPlace } from '../place.ts';
-import type { PublishInputs } from '../start.ts';
+import { type PublishInputs, readPublishInputs } from '../start.ts';
 
 const DEFAULT_MS = 30 * 24 * 3_600_000;
 
-/** Prints a table, or the document. The last line is the caller's. */
-export async function showOutcomes(
-  context: HostContext,
+/** Starts `patchsmith outcomes` with the given flags and variables. */
+export async function startOutcomes(context: HostContext, given: Given): Promise<CommandOutcome> {
+  const inputs = readPublishInputs(context, { ...given, flags: { ...given.flags, output: 'none' } });
+  if (inputs.status === 'refused') return inputs;
+  return sayEnd(context, await showOutcomes(overRuns(context, given), inputs));
+}
+
+/** Prints a table, or the document. */
+async function showOutcomes(
+  context: OverRuns,
   { settings, repository, token }: PublishInputs & { status: 'ok' },
-  json: boolean,
 ): Promise<RunOutcome> {
   context.hide(token);
-  const { version, redact } = context;
+  const { version, redact, json, print, say } = context;
   const { since: asked } = settings;
   const now = context.now();
   const from = asked === null ? now - DEFAULT_MS : 'at' in asked ? asked.at : now - asked.agoMs;
-  const place = await openPlace({ ...context, settings, repository, token, say: sayTo(context) });
+  const place = await openPlace({ ...context, settings, repository, token, say });
   const read = await ended(place, () => readCosts(place.upstream, from));
   if ('name' in read) return read;
   const costs = read.costs.filter(({ runId }) => (startOfId(runId) ?? from) >= from);
@@ -52,7 +59,7 @@ export async function showOutcomes(
     costPerMergedUsd: merged.length === 0 ? null : costUsd / merged.length,
   };
   const document = json ? jsonDocument(report, redact) : tableOf(report, redact);
-  return (await handOver(context, document)) ?? done(summaryOf(report));
+  return (await print(document)) ?? done(summaryOf(report));
 }
 
 function tableOf({ pullRequests }: OutcomesReport, redact: Redact): string {
