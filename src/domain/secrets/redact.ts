@@ -3,6 +3,7 @@
 import type { Excerpt } from '../conversation/excerpt.ts';
 import type { Environment } from '../environment.ts';
 import { listedPairs, percentDecoded } from '../text/uri.ts';
+import type { FindKnown, FoundPlace } from './secret-scan.ts';
 import { holdsHeaders, isSecretName, withoutTokens } from './token-formats.ts';
 
 /** Shorter values would blank out ordinary text, and are not hidden. */
@@ -60,14 +61,14 @@ export function redactorForGrowing(secrets: readonly string[]): Redact {
   };
 }
 
-/** Returns where known values, in any of the redacted forms, begin in a text. */
-export function knownSecretFinder(secrets: readonly string[]): (text: string) => number[] {
+/** Returns where known values, in any of the redacted forms, are in a text. */
+export function knownSecretFinder(secrets: readonly string[]): FindKnown {
   const known = knownForms(secrets);
-  if (known === null) return () => [];
-  return (text) => [
-    ...[...text.matchAll(known)].map(({ index }) => index),
-    ...wrappedBlocks(text).flatMap(({ index, flat }) => (matches(known, flat) ? [index] : [])),
-  ];
+  return function* (text) {
+    if (known === null) return;
+    for (const { 0: form, index } of text.matchAll(known)) yield { index, length: form.length };
+    yield* wrappedIn(text, known);
+  };
 }
 
 /**
@@ -113,10 +114,6 @@ function knownForms(secrets: readonly string[]): RegExp | null {
   const forms = secretForms(secrets);
   if (forms.length === 0) return null;
   return new RegExp(forms.map((form) => form.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|'), 'g');
-}
-
-function matches(pattern: RegExp, text: string): boolean {
-  return text.search(pattern) >= 0;
 }
 
 /** Every text that stands for one of the secrets. Longest first, so that a secret that contains another is replaced as a whole. */
@@ -177,37 +174,25 @@ function base64Within(bytes: Uint8Array, before: number): string {
 
 /** Base64 and hex are often wrapped. A block that contains a secret across line endings is hidden as a whole. */
 function withoutWrapped(text: string, known: RegExp): string {
-  const hidden = wrappedBlocks(text).filter(({ flat }) => matches(known, flat));
-  return hidden.reduceRight(
+  return [...wrappedIn(text, known)].reduceRight(
     (rest, { index, length }) => rest.slice(0, index) + HIDDEN + rest.slice(index + length),
     text,
   );
 }
 
-/** Lines that contain only base64 or hex, the last one of any length. `flat` is the block without its line endings. */
-function wrappedBlocks(text: string): { index: number; length: number; flat: string }[] {
-  if (!text.includes('\n')) return [];
-  const blocks: { index: number; length: number; flat: string }[] = [];
-  let block: string[] = [];
-  let index = 0;
-  let at = 0;
-  for (const line of [...text.split('\n'), null]) {
-    const isFull = line !== null && FULL_LINE.test(line);
-    if (line !== null && (isFull || (block.length > 0 && LAST_LINE.test(line)))) {
-      if (block.length === 0) index = at;
-      block.push(line);
-    }
-    if (!isFull) {
-      if (block.length > 1) {
-        const flat = block.map((part) => part.trim()).join('');
-        blocks.push({ index, length: block.join('\n').length, flat });
-      }
-      block = [];
-    }
-    at += (line?.length ?? 0) + 1;
+/** Lines that contain only base64 or hex, at least 40 characters each but for the last. */
+function* wrappedIn(text: string, known: RegExp): Generator<FoundPlace> {
+  let [start, end, flat] = [0, 0, ''];
+  for (let at = 0; at <= text.length; ) {
+    const newline = text.indexOf('\n', at);
+    const next = newline === -1 ? text.length : newline;
+    const line = text.slice(at, next).trim();
+    const isFull = line.length >= 40 && !/[^\w+/-]/.test(line);
+    if (flat === '') start = at;
+    if (isFull || (flat !== '' && line !== '' && !/[^\w+/=-]/.test(line))) [flat, end] = [flat + line, next];
+    at = next + 1;
+    if (isFull && newline !== -1) continue;
+    if (flat.search(known) >= 0) yield { index: start, length: end - start };
+    flat = '';
   }
-  return blocks;
 }
-
-const FULL_LINE = /^[ \t]*[A-Za-z0-9+/_-]{40,}[ \t\r]*$/;
-const LAST_LINE = /^[ \t]*[A-Za-z0-9+/_=-]+[ \t\r]*$/;

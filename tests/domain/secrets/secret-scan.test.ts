@@ -109,4 +109,10 @@ describe('in a text of many lines', () => {
       '0 has too many places that look like secrets',
     ]);
   });
+
+  test('one line of many megabytes is searched as well', () => {
+    const long = 'aB3dE5gH7j'.repeat(2_000_000);
+    expect(scan(`ghs_${long}`)).toEqual(['1 GitHub token']);
+    expect(scan(`${long}${KNOWN}`)).toEqual(['1 a known secret value']);
+  });
 });
