@@ -49,22 +49,26 @@ export async function fetchByEnvironment(
   const proxy = parseProxy(named);
   if (proxy === null) return () => Promise.reject(new TypeError(`${variable} ${NOT_A_PROXY}`));
   // Larger than everything else.
-  const { fetch: ask, ProxyAgent } = await import('undici');
-  const dispatcher = new ProxyAgent(proxyOptions(proxy, !plainHttp));
+  const { Agent, fetch: ask, ProxyAgent } = await import('undici');
+  const agent = new ProxyAgent(proxyOptions(proxy, !plainHttp));
   const { routeTo } = upstreamByEnvironment(env);
-  const proxied = (input: string | URL, init?: object) => {
-    const { protocol, hostname, port } = new URL(input);
-    const isItsKind = protocol === (plainHttp ? 'http:' : 'https:');
+  const isProxied = (address: string | URL = '') => {
+    const { protocol, hostname, port } = new URL(address);
     const host = hostname.replace(/^\[|\]$/g, '');
     const target = { host, port: Number(port) || (plainHttp ? 80 : 443) };
-    if (!isItsKind || routeTo(target, plainHttp) === null) return ask(input, init);
-    return ask(input, { ...init, dispatcher }).catch((error: unknown) => {
-      if (!(error instanceof TypeError)) throw error;
+    return protocol === (plainHttp ? 'http:' : 'https:') && routeTo(target, plainHttp) !== null;
+  };
+  // Asked for each address that an answer leads on to.
+  const dispatcher = new Agent().compose((direct) => (options, handler) => {
+    return isProxied(options.origin) ? agent.dispatch(options, handler) : direct(options, handler);
+  });
+  const proxied = (input: string | URL, init?: object) =>
+    ask(input, { ...init, dispatcher }).catch((error: unknown) => {
+      if (!(error instanceof TypeError) || !isProxied(input)) throw error;
       // With the client's message innermost, such as the proxy's own status; which way it took, the client does not say.
       const cause = new Error(`${innermostMessage(error)} (${variable} is ${proxy.host})`);
       throw new TypeError(error.message, { cause });
     });
-  };
   // The types of the package and of the platform's copy of it differ only in name.
   return proxied as unknown as typeof fetch;
 }

@@ -52,6 +52,24 @@ test('plain http uses HTTP_PROXY, as a request and without a tunnel', async () =
   expect(asked).toHaveLength(1);
 });
 
+test('an answer that leads elsewhere is followed through the proxy, or past it, as each address has it', async () => {
+  const asked: (string | undefined)[] = [];
+  const lead = (location: string) =>
+    listening(createServer((_, response) => response.writeHead(302, { location }).end()));
+  const near = await listening(createServer((_, response) => response.end('near')));
+  const gateway = createServer(({ url }, response) => {
+    asked.push(url);
+    response.writeHead(302, { location: `http://127.0.0.1:${near}/` }).end();
+  });
+  const ask = await fetchByEnvironment(
+    { HTTP_PROXY: `127.0.0.1:${await listening(gateway)}` },
+    { plainHttp: true },
+  );
+  const first = await lead('http://far.test/log');
+  expect(await (await ask(`http://127.0.0.1:${first}/`)).text()).toBe('near');
+  expect(asked).toEqual(['http://far.test/log']);
+});
+
 test.each(['socks5://127.0.0.1:1080', 'http://', 'http://a b', 'ftp://proxy'])(
   'a value that is not an HTTP proxy is an error, and not bypassed: %s',
   async (named) => {
