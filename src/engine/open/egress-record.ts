@@ -11,7 +11,6 @@ import {
   type AskedHost,
   countedAs,
   type HostUse,
-  lookedUpHost,
   type OnUsed,
   refusedToCommands,
   withUses,
@@ -128,11 +127,7 @@ export class EgressRecord {
         const refused = refusedToCommands(this.#all).filter(
           ({ host, times }) => times > (before.get(host) ?? 0),
         );
-        const named = new Set(refused.map(({ host }) => host));
-        const notFound = namesNotFound(result.output).filter((host) => !named.has(host));
-        for (const host of notFound)
-          this.#add({ ...lookedUpHost(host), by: 'command', outcome: 'refused' }, [command]);
-        const notes = [...refused, ...notFound.map(lookedUpHost)].map(({ why }) => why);
+        const notes = refused.map(({ why }) => why);
         return { ...result, output: withNotes(result.output, notes) };
       },
     };
@@ -161,14 +156,6 @@ function withNotes({ head, omitted, tail }: Excerpt, notes: readonly string[]): 
   const lines = unsaid.slice(0, MAX_NOTES).map((note) => `${REFUSED}${note}\n`);
   const add = (text: string) => `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${lines.join('')}`;
   return omitted === 0 ? { head: add(head), omitted, tail } : { head, omitted, tail: add(tail) };
-}
-
-/** The words of curl and git, Node.js, git and ssh, Go, Java, wget, Python's urllib3, and PostgreSQL's clients. */
-const NOT_FOUND =
-  /(?:[Cc]ould not resolve host(?:name)?:? |\b(?:EAI_AGAIN|ENOTFOUND) |unable to look up |\blookup (?=\S+(?: on \S+)?: )|UnknownHostException: |unable to resolve host address [‘']|Failed to resolve '|could not translate host name ")((?:[a-z0-9-]{1,63}\.){1,10}[a-z][a-z0-9-]{1,62})\b/g;
-
-function namesNotFound({ head, tail }: Excerpt): string[] {
-  return [...new Set([...`${head}\n${tail}`.matchAll(NOT_FOUND)].map(([, host = '']) => host))];
 }
 
 /** Characters of a line that are looked at. */

@@ -7,9 +7,9 @@ const { signal } = new AbortController();
 const refusedHost = (host: string) => ({ host, times: 1, why: `${host} is refused`, allow: null });
 const COMMAND = { script: 'x', timeoutMs: 1_000, signal };
 
-/** A command that prints this and ends with this exit code, while these hosts are refused. */
-function ending(refusals: EgressRecord, exitCode: number, said = '', hosts: readonly string[] = []) {
-  const output = { head: said, omitted: 0, tail: '' };
+/** A command that ends with this exit code, while these hosts are refused. */
+function ending(refusals: EgressRecord, exitCode: number, hosts: readonly string[]) {
+  const output = { head: '', omitted: 0, tail: '' };
   const run = async () => {
     for (const host of hosts) refusals.used({ host, outcome: 'refused', why: `${host} is refused` });
     return { end: commandEnd(exitCode), output };
@@ -17,60 +17,25 @@ function ending(refusals: EgressRecord, exitCode: number, said = '', hosts: read
   return refusals.naming({ run } as unknown as Sandbox);
 }
 
-/** What is added to the output of a command that fails and says this. */
-async function notesOn(said: string): Promise<string[]> {
-  const result = await ending(new EgressRecord(), 1, said).run(COMMAND);
-  return result.output.head.slice(said.length).split('\n').filter(Boolean);
-}
-
-test.each([
-  ['curl: (6) Could not resolve host: db.example\n'],
-  ['Error: getaddrinfo EAI_AGAIN db.example\n'],
-  ['ssh: Could not resolve hostname db.example: Name or service not known\n'],
-  ['dial tcp: lookup db.example on 127.0.0.1:53: connection refused\n'],
-  ['java.net.UnknownHostException: db.example\n'],
-  ['wget: unable to resolve host address ‘db.example’\n'],
-  [
-    "NameResolutionError(\"HTTPSConnection(host='db.example', port=443): Failed to resolve 'db.example' ([Errno -3])\")\n",
-  ],
-  ['psql: error: could not translate host name "db.example" to address: Name or service not known\n'],
-])('a name that was not found is named with what would allow it: %j', async (said) => {
-  expect(await notesOn(said)).toEqual([
-    'Refused by the sandbox: db.example was looked up without the proxy, and there is no name server; for programs that use HTTPS_PROXY: --allow-domain db.example',
-  ]);
-});
-
 const REFUSED = { by: 'command', outcome: 'refused' } as const;
-
-test('what only looks like it is not', async () => {
-  expect(await notesOn("could not translate 'a.b'\nFailed to resolve module 'x'\n")).toEqual([]);
-});
 
 test('a refused host is kept with the call or command until it is requested, however that ends', async () => {
   const refusals = new EgressRecord();
-  await ending(refusals, 0, '', ['a.org', 'a.org']).run({ ...COMMAND, call: 'c' });
-  await ending(refusals, 1, '', ['a.org']).run(COMMAND);
-  await ending(refusals, 1, '', ['a.org']).run({ ...COMMAND, command: 'npm ci' });
-  await ending(refusals, 1, 'Could not resolve host: b.org').run({ ...COMMAND, call: 'd' });
+  await ending(refusals, 0, ['a.org', 'a.org']).run({ ...COMMAND, call: 'c' });
+  await ending(refusals, 1, ['a.org']).run(COMMAND);
+  await ending(refusals, 1, ['a.org']).run({ ...COMMAND, command: 'npm ci' });
   expect(refusals.take()).toEqual([
     { ...refusedHost('a.org'), ...REFUSED, times: 2, calls: ['c'] },
     { ...refusedHost('a.org'), ...REFUSED, calls: [] },
     { ...refusedHost('a.org'), ...REFUSED, calls: [], commands: ['npm ci'] },
-    {
-      ...{ host: 'b.org', ...REFUSED, times: 1, why: expect.any(String), allow: '--allow-domain b.org' },
-      ...{ calls: ['d'] },
-    },
   ]);
   expect(refusals.take()).toEqual([]);
-  expect(refusals.all).toMatchObject([
-    { host: 'a.org', times: 4 },
-    { host: 'b.org', times: 1 },
-  ]);
+  expect(refusals.all).toMatchObject([{ host: 'a.org', times: 4 }]);
 });
 
 test('any of several parallel commands may have asked', async () => {
   const refusals = new EgressRecord();
-  const inner = ending(refusals, 0, '', ['a.org']);
+  const inner = ending(refusals, 0, ['a.org']);
   const outer = refusals.naming({
     run: async () => inner.run({ ...COMMAND, call: 'd' }),
   } as unknown as Sandbox);
@@ -83,13 +48,12 @@ test('the recorder of refusals is woken once for each new host, even for an earl
   const woken: number[] = [];
   const listen = () => refusals.onNew(() => void woken.push(refusals.take().length));
   listen();
-  await ending(refusals, 0, '', ['a.org', 'a.org', 'b.org']).run(COMMAND);
+  await ending(refusals, 0, ['a.org', 'a.org', 'b.org']).run(COMMAND);
   expect(woken).toEqual([1, 2]);
   refusals.onNew(() => undefined);
   await ending(
     refusals,
     0,
-    '',
     Array.from({ length: 200 }, (_, at) => `${at}.org`),
   ).run(COMMAND);
   listen();
@@ -97,10 +61,10 @@ test('the recorder of refusals is woken once for each new host, even for an earl
   expect(woken).toHaveLength(3);
 });
 
-test('no flood of printed names makes more entries than are counted separately', async () => {
+test('no flood of hosts makes more entries than are counted separately', async () => {
   const refusals = new EgressRecord();
-  const said = Array.from({ length: 500 }, (_, nth) => `Could not resolve host: n${nth}.example\n`).join('');
-  await ending(refusals, 1, said).run({ ...COMMAND, call: 'c' });
+  const hosts = Array.from({ length: 500 }, (_, nth) => `n${nth}.example`);
+  await ending(refusals, 1, hosts).run({ ...COMMAND, call: 'c' });
   const taken = refusals.take();
   expect([refusals.all.length, taken.length]).toEqual([101, 101]);
   expect(taken.reduce((sum, { times }) => sum + times, 0)).toBe(500);
