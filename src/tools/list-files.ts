@@ -5,9 +5,7 @@ import description from '../../prompts/tools/list_files.md';
 import { folderOf, type RepoPath } from '../domain/changes/path.ts';
 import { pluralize } from '../domain/text/words.ts';
 import { fileTool } from './file-tool.ts';
-import { failedCall, literalCall, said } from './result.ts';
-import { countNewlines } from './text/lines.ts';
-import { printablePath } from './text/printable-path.ts';
+import { failedCall, printablePath, said } from './result.ts';
 
 /** More paths are shown as an outline of as many lines. */
 const MAX_LISTED = 200;
@@ -30,10 +28,7 @@ export const listFilesTool = fileTool<Input>({
     if (list.status === 'failed') return failedCall(list.reason, list.message);
     if (list.paths.length === 0) return said('(no files)');
     if (list.paths.length > MAX_LISTED) return said(outline(list.paths, path, glob));
-    return {
-      ...said(list.paths.map(printablePath).join('\n')),
-      next: (head) => narrower(path, list.paths[countNewlines(head)] ?? '', glob),
-    };
+    return said(list.paths.map(printablePath).join('\n'));
   },
 });
 
@@ -47,18 +42,6 @@ function outline(paths: readonly string[], folder: RepoPath, glob: string | unde
   const hint = glob === undefined ? 'List a folder, or give a glob' : 'List a folder, or narrow the glob';
   const end = `[${pluralize(paths.length, 'file')} in all. ${hint}.]`;
   return [...lines.slice(0, MAX_LISTED), ...more, end].join('\n');
-}
-
-/** Lists the folder of the first path that was cut out; in a flat folder, the names with the same beginning. */
-function narrower(listed: RepoPath, missing: string, glob: string | undefined): string {
-  const folder = folderOf(missing);
-  if (folder !== listed)
-    return literalCall('list_files', { path: folder === '' ? '.' : folder, ...(glob && { glob }) });
-  const first = [...missing.slice(folder === '' ? 0 : folder.length + 1)][0] ?? '';
-  return literalCall('list_files', {
-    path: folder === '' ? '.' : folder,
-    glob: `/${first.replace(/[^\w.-]/, '\\$&')}*`,
-  });
 }
 
 /** The entries of `root`; folders that fit are replaced by their own entries, the smallest first. Each with its number of files. */

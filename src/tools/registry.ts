@@ -30,6 +30,8 @@ export interface ToolChoice extends CommandTimes {
   readonly pages?: PageReader | null;
   /** The answer that `finish` has to give; null if none was requested. */
   readonly answer?: AnswerSchema | null;
+  /** Those that the program brings along, after the built-in ones but for `finish`. */
+  readonly own?: readonly Tool[];
 }
 
 /** Always in the same order: the definitions come first in every request and are cached by their bytes. */
@@ -39,9 +41,10 @@ export function createTools({
   pages = null,
   documents,
   folder = '',
+  own = [],
   ...times
 }: ToolChoice): readonly Tool[] {
-  const all: Readonly<Record<BuiltInTool, Tool | null>> = {
+  const { finish, ...others }: Readonly<Record<BuiltInTool, Tool | null>> = {
     read_file: readFileTool(documents).in(folder),
     write_file: writeFileTool.in(folder),
     edit_file: editFileTool.in(folder),
@@ -53,17 +56,8 @@ export function createTools({
     finish: answer === null ? finishTool : finishWithAnswer(answer),
   };
   const names = tools ?? USUAL_TOOLS;
-  return Object.values(all).flatMap((tool) =>
-    tool !== null && (tool.name === 'finish' || names.includes(tool.name)) ? tool : [],
-  );
-}
-
-/** Makes the tools of a run, always in the same order. */
-export type ToolMaker = (choice: ToolChoice) => readonly Tool[];
-
-/** The tools of a run, made by `makeTools` if given. */
-export function toolsOf({ makeTools = createTools }: { makeTools?: ToolMaker }, choice: ToolChoice) {
-  return makeTools(choice);
+  const chosen = Object.values(others).filter((tool) => tool === null || names.includes(tool.name));
+  return [...chosen, ...own, finish].filter((tool) => tool !== null);
 }
 
 /** The tools as the model sees them, without JSON Schema's defaults. */

@@ -4,9 +4,8 @@ import * as z from 'zod';
 import description from '../../prompts/tools/run_command.md';
 import type { Excerpt } from '../domain/conversation/excerpt.ts';
 import { type CommandEnd, describeEnd, type FailureReason, succeeded } from '../domain/conversation/tool.ts';
-import type { CommandResult, NextCall, Tool, ToolResult } from '../ports.ts';
-import { failedCall, literalCall } from './result.ts';
-import { countLines, countNewlines, missingLines } from './text/lines.ts';
+import type { CommandResult, Tool, ToolResult } from '../ports.ts';
+import { failedCall } from './result.ts';
 
 /** How long commands may take, in milliseconds. */
 export interface CommandTimes {
@@ -42,18 +41,13 @@ export function runCommandTool({ commandTimeoutMs, maxCommandTimeoutMs }: Comman
           ? [`[timeout_seconds can be at most ${maxCommandTimeoutMs / 1000}]`]
           : []),
       ];
-      return report(command, result, notes.join('\n'));
+      return report(result, notes.join('\n'));
     },
   };
 }
 
-function report(command: string, { end, output, signs }: CommandResult, notes: string): ToolResult {
-  const reported = {
-    output: withLastLines(output, notes),
-    next: linesBetween(command, output, notes),
-    command: end,
-    signs,
-  };
+function report({ end, output, signs }: CommandResult, notes: string): ToolResult {
+  const reported = { output: withLastLines(output, notes), command: end, signs };
   return succeeded(end)
     ? { status: 'ok', ...reported }
     : { status: 'failed', reason: reasonOf(end), ...reported };
@@ -70,23 +64,4 @@ function withLastLines(output: Excerpt, notes: string): Excerpt {
   return output.omitted === 0
     ? { ...output, head: output.head + last }
     : { ...output, tail: output.tail + last };
-}
-
-/**
- * Runs the command again and shows the missing lines; if the output was too large to be kept, as many as were shown before
- * the gap.
- */
-function linesBetween(command: string, output: Excerpt, notes: string): NextCall {
-  const again = /[\n#]|<</.test(command) ? `( ${command}\n) 2>&1` : `( ${command} ) 2>&1`;
-  return (head, omitted, tail) => {
-    const from = countNewlines(head) + 1;
-    if (from === 1) {
-      const bytes = `tail -c +${new TextEncoder().encode(head).length + 1} | head -c ${2 * head.length}`;
-      return literalCall('run_command', { command: `${again} | ${bytes}` });
-    }
-    const shown = { head, omitted, tail: tail.endsWith(notes) ? tail.slice(0, -notes.length) : tail };
-    const range = { from: 1, to: countLines(output.head) };
-    const to = output.omitted === 0 ? missingLines(output.head, range, shown)?.to : from + 2 * (from - 1);
-    return literalCall('run_command', { command: `${again} | sed -n '${from},${to ?? from}p'` });
-  };
 }

@@ -2,12 +2,9 @@
 
 import * as z from 'zod';
 import description from '../../prompts/tools/search.md';
-import type { RepoPath } from '../domain/changes/path.ts';
 import type { SearchMatch } from '../ports/workspace.ts';
 import { fileTool } from './file-tool.ts';
-import { failedCall, literalCall, said } from './result.ts';
-import { countNewlines } from './text/lines.ts';
-import { printablePath } from './text/printable-path.ts';
+import { failedCall, printablePath, said } from './result.ts';
 
 /** Maximum number of matching lines shown by one call. */
 const MAX_MATCHES = 200;
@@ -39,18 +36,9 @@ export const searchTool = fileTool<Input>({
     const more = found.more
       ? `\n[More than ${MAX_MATCHES} lines match: narrow the search with path or glob.]`
       : '';
-    return {
-      ...said(`${found.matches.map(lineOf).join('\n')}${more}`),
-      next: (head) => missingMatch(pattern, path, found.matches[countNewlines(head)]),
-    };
+    return said(`${found.matches.map(lineOf).join('\n')}${more}`);
   },
 });
-
-/** Searches the file of the first match that was cut out; if that has just been searched, reads on from the match. */
-function missingMatch(pattern: string, searched: RepoPath, match: SearchMatch | undefined): string {
-  if (match?.path !== searched) return literalCall('search', { pattern, path: match?.path ?? '.' });
-  return literalCall('read_file', { path: searched, offset: match.line, limit: 100 });
-}
 
 /** A character that would break the line or cannot be sent becomes the replacement character. */
 function lineOf(match: SearchMatch): string {

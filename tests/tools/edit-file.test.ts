@@ -140,12 +140,6 @@ describe('no match', () => {
     );
   });
 
-  test('shows the line that is most alike', async () => {
-    expect(await edited('alpha\nconst limit = 100;\nomega\n', 'const limits = 10;', 'x')).toBe(
-      'no_match: Not edited: find does not match in "file" (3 lines). The nearest lines are:\n2: const limit = 100;',
-    );
-  });
-
   test('says that nothing is similar', async () => {
     expect(await edited('alpha\n', 'zzzz', 'x')).toBe(
       'no_match: Not edited: find does not match in "file" (1 lines). Nothing in it is similar.',

@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Workspace } from '../../src/ports/workspace.ts';
 import { listFilesTool } from '../../src/tools/list-files.ts';
@@ -12,7 +11,7 @@ beforeEach(() => {
 
 afterEach(() => workspace.remove());
 
-const list = (input: object, limit?: number) => workspace.call(listFilesTool, input, limit);
+const list = (input: object) => workspace.call(listFilesTool, input);
 
 test('files are listed one a line, from the root or a folder', async () => {
   for (const path of ['a.ts', 'src/b.ts', 'src/deep/c.ts']) workspace.put(path, '');
@@ -44,15 +43,6 @@ test('a name with a line break, a quote or bytes that are not UTF-8 is one line,
   const lines = result.status === 'ok' ? result.output.head.split('\n') : [];
   expect(lines).toEqual(['" space"', '"\\"quoted\\""', '"a\\nb"', '"caf\\udce9"', 'plain name']);
   expect(lines.map((line) => (line.startsWith('"') ? JSON.parse(line) : line))).toEqual(names);
-});
-
-test('a list that is cut names the folder, or the names of a flat folder, where it was cut', async () => {
-  for (let n = 0; n < 60; n += 1) workspace.put(`src/part${n % 3}/file-${n}`, '');
-  expect((await list({ path: '' }, 1_000)).next).toBe('list_files {"path":"src/part1"}');
-  for (let n = 0; n < 60; n += 1) writeFileSync(`${workspace.root}/[${n}] in the root`, '');
-  expect((await list({ path: '.' }, 1_000)).next).toBe(
-    `list_files ${JSON.stringify({ path: '.', glob: '/\\[*' })}`,
-  );
 });
 
 test('a large tree is an outline: small folders are open, large ones are counted', async () => {

@@ -43,23 +43,3 @@ test('more than 200 matching lines are cut off with a word on it', async () => {
     text.endsWith('a:200:needle\n[More than 200 lines match: narrow the search with path or glob.]'),
   ).toBe(true);
 });
-
-test('a cut result names the file with missing matches, and within one file the lines', async () => {
-  for (const name of ['a', 'b', 'c']) workspace.put(name, `needle ${'x'.repeat(90)}\n`.repeat(10));
-  expect((await search({ pattern: 'needle' }, 1_500)).next).toBe('search {"pattern":"needle","path":"a"}');
-  const oneFile = {
-    ...workspace.context,
-    workspace: {
-      ...workspace.context.workspace,
-      search: async () => ({
-        status: 'ok' as const,
-        matches: Array.from({ length: 10 }, (_, n) => ({ path: 'a', line: n + 1, text: 'x'.repeat(90) })),
-        more: false,
-      }),
-    },
-  };
-  const result = await searchTool.execute({ pattern: 'needle', path: 'a' }, oneFile);
-  expect(result.status === 'ok' && result.next?.('a:1:x\na:2:x\na:3', 500, '')).toBe(
-    'read_file {"path":"a","offset":3,"limit":100}',
-  );
-});
