@@ -13,7 +13,7 @@ import { refusedFor, usageError } from './domain/run/outcome.ts';
 import type { RunResult } from './domain/run/result.ts';
 import { runTask } from './engine/attempts/run-task.ts';
 import { refusedResult } from './engine/finish/result.ts';
-import { ownProvider, ownTools, whyNotTools, whyTakenByServer } from './engine/own-parts.ts';
+import { ownProvider, ownTool, whyNotTools, whyTakenByServer } from './engine/own-parts.ts';
 import type { RunInput } from './engine/run-input.ts';
 import { besideOthers } from './files/time-limit.ts';
 import type { HostContext } from './host/context.ts';
@@ -110,7 +110,7 @@ async function carryOut(options: RunOptions, onEvent: (event: RunEvent) => void)
     ...input,
     settings: { ...input.settings, output: 'none', quiet: options.progress === undefined },
     onEvent,
-    ...(tools.length === 0 ? {} : { makeTools: ownTools(tools), ownTools: tools.map(({ name }) => name) }),
+    ...(tools.length === 0 ? {} : { ownTools: tools.map(ownTool) }),
     ...(provider === undefined ? {} : onlyProvider(provider)),
   });
   return result ?? refusedResult(outcome, VERSION);

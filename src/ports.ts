@@ -12,7 +12,7 @@ import type { EnforcedLimits, ProviderFailureKind } from './domain/run/limits.ts
 import type { VerifyIn } from './domain/run/model-settings.ts';
 import type { RunResult } from './domain/run/result.ts';
 import type { Warning } from './domain/warnings/warning.ts';
-import type { ProvenPatch, Workspace } from './ports/workspace.ts';
+import type { Workspace } from './ports/workspace.ts';
 
 /** Unix time in milliseconds. */
 export type Clock = () => number;
@@ -246,14 +246,7 @@ export interface CommandResult {
   readonly signs?: readonly string[];
 }
 
-// ── After the run ────────────────────────────────────────────────────────────────────────────────────────────
-
-/** Delivers the proven patch somewhere. */
-export interface Publisher {
-  readonly name: string;
-  /** Null on success, otherwise the reason in one sentence. */
-  publish(patch: ProvenPatch): Promise<string | null>;
-}
+// ── Watching ────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** The terminal on which people watch a run. */
 export interface Terminal {

@@ -37,7 +37,6 @@ import { formatNumber } from '../domain/text/words.ts';
 import type { Workspace } from '../ports/workspace.ts';
 import type { LlmProvider } from '../ports.ts';
 import { askModel } from './ask-model.ts';
-import { patchOf } from './patch-of.ts';
 
 /** What a review is made with. */
 export interface ReviewParts {
@@ -67,7 +66,7 @@ export async function* reviewWork(state: RunState, parts: ReviewParts): AsyncGen
 
 async function* askReviewer(state: RunState, parts: ReviewParts): AsyncGenerator<RunAction> {
   const { provider, workspace, redact, signal, now } = parts;
-  const made = await patchOf(workspace, state.changes.net());
+  const made = await workspace.makePatch(state.changes.net());
   if (made.status === 'failed') {
     yield failure('no_patch', made.message);
     return;

@@ -10,7 +10,6 @@ import { failuresIn, judgeReports, wasNotRun } from '../domain/run/verify-baseli
 import { type Redact, redactedExcerpt } from '../domain/secrets/redact.ts';
 import type { Workspace } from '../ports/workspace.ts';
 import type { OpenedPlace, Sandbox, VerifyPlace } from '../ports.ts';
-import { patchOf } from './patch-of.ts';
 import { enforcePolicy } from './policy.ts';
 
 /** What verify commands run in, and how their changes are judged. */
@@ -103,7 +102,7 @@ export class Verification {
   /** The tree of the base with the patch so far; null if there is no such patch. */
   async #tree({ changes, signal }: Verified): Promise<string | null> {
     if (signal.aborted) return null;
-    const made = await patchOf(this.#parts.workspace, changes.net());
+    const made = await this.#parts.workspace.makePatch(changes.net());
     return made.status === 'proven' ? made.patch.tree : null;
   }
 

@@ -91,8 +91,6 @@ async function openInOrder(session: Session, admit: Admit, closing: Closing): Pr
     tools,
     servers: () => [],
     restServers: async () => undefined,
-    asked: (isLast) => session.asked.take(isLast),
-    onAsked: (wake) => session.asked.onNew(wake),
     ...settled,
     ...opened,
     forbidsBelow: forbidsBelow(...rules),

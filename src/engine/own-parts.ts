@@ -7,7 +7,7 @@ import { ProviderFailureKind } from '../domain/run/limits.ts';
 import { oneLine } from '../domain/text/terminal.ts';
 import { raceAbort } from '../host/deadline.ts';
 import type { LlmProvider, Tool, ToolResult, TurnResult } from '../ports.ts';
-import { createTools, definitionsOf, jsonSchemaOf, type ToolMaker } from '../tools/registry.ts';
+import { definitionsOf, jsonSchemaOf } from '../tools/registry.ts';
 import { failedCall } from '../tools/result.ts';
 
 const Output = z.looseObject({ head: z.string(), omitted: z.int().nonnegative(), tail: z.string() });
@@ -40,16 +40,6 @@ export function ownTool(tool: Tool): Tool {
         ? (result as ToolResult)
         : failedCall('crashed', 'The tool returned something that is no result.');
     },
-  };
-}
-
-/** Puts them between the built-in tools and the one that ends the run. */
-export function ownTools(tools: readonly Tool[]): ToolMaker {
-  const own = tools.map(ownTool);
-  return (choice) => {
-    const builtIn = createTools(choice);
-    const finish = builtIn.filter(({ lane }) => lane === 'finish');
-    return [...builtIn.filter((tool) => !finish.includes(tool)), ...own, ...finish];
   };
 }
 

@@ -14,7 +14,6 @@ import type { ToolOutcome } from '../domain/conversation/tool.ts';
 import type { Failed } from '../domain/failed.ts';
 import type { ServerUse } from '../domain/mcp/server-tool.ts';
 import type { Permitted } from '../domain/review/allowed-domain.ts';
-import type { AskedHost } from '../domain/review/egress.ts';
 import { decideOutcome } from '../domain/run/decide-outcome.ts';
 import type { RunAction, RunEvent, RunStarted } from '../domain/run/events.ts';
 import type { VerifyIn } from '../domain/run/model-settings.ts';
@@ -108,10 +107,6 @@ export interface Ready {
   readonly servers: () => readonly ServerUse[];
   /** Ends the MCP servers that are programs until the next call, so that nothing but the runner acts. Never rejects. */
   readonly restServers: () => Promise<void>;
-  /** The hosts that were asked for since the last call, as `EgressRecord.take` has them. */
-  readonly asked: (isLast?: boolean) => AskedHost[];
-  /** Calls `wake` once there is a host among them that was never asked for before; replaces an earlier `wake`. */
-  readonly onAsked: (wake: () => void) => void;
   readonly permits: (path: string) => boolean;
   /** Whether anything below a folder is protected, as far as the rules can tell without looking at files. */
   readonly forbidsBelow: (folder: string) => boolean;

@@ -14,7 +14,7 @@ import type { RunResult } from '../domain/run/result.ts';
 import type { Warning } from '../domain/warnings/warning.ts';
 import type { Checkout } from '../git/checkout-layout.ts';
 import type { ProcessParts } from '../host/process-parts.ts';
-import type { ToolMaker } from '../tools/registry.ts';
+import type { Tool } from '../ports.ts';
 import type { Trust } from './trust/trust.ts';
 
 /** The callbacks with which a caller observes a run and decides about it. */
@@ -47,10 +47,8 @@ export interface RunInput extends ProcessParts, RunHooks {
   readonly providers?: ProviderRegistry;
   /** MCP servers, ready to be started. Default: none. */
   readonly servers?: FilledEntries;
-  /** Makes the model's tools. Default: the built-in ones. */
-  readonly makeTools?: ToolMaker;
-  /** Names of the tools that are not patchsmith's own: only the program that provides them could resume the run. */
-  readonly ownTools?: readonly string[];
+  /** Tools that are not patchsmith's own: only the program that provides them could resume the run. */
+  readonly ownTools?: readonly Tool[];
   /** Called when the run has ended, unless it was interrupted; returns a line for people, or null. */
   readonly afterwards?: () => Promise<string | null>;
   /** Absent when it was not examined, as for the demo. */

@@ -71,7 +71,7 @@ async function perform(session: Session, open: OpenFor, until: Until): Promise<E
     superseded: [...superseded],
     commandLimits: ports.sandbox.limits,
   });
-  const loop = loopOver(ports, ready, progress);
+  const loop = loopOver(session, ports, ready);
   progress.follow(() => loop.state);
   session.follow(() => partSoFar(session, loop.state));
   // What only the end needs is loaded while the model works, before any command runs.
@@ -101,10 +101,8 @@ async function proven(session: Session, ready: Ready, end: LoopEnd): Promise<voi
   if (testProof !== null) session.progress.note(`tests ${proofLine(testProof)}`);
 }
 
-type Shown = Pick<Session['progress'], 'verified'>;
-
-/** The loop with what carries out its calls and checks its work; `progress` shows how commands end. */
-function loopOver(ports: ActingPorts, ready: Ready, progress: Shown): AgenticLoop {
+/** The loop with what carries out its calls and checks its work. */
+function loopOver({ progress, asked: hosts }: Session, ports: ActingPorts, ready: Ready): AgenticLoop {
   const { provider, workspace, sandbox, verifyPlace, tools } = ports;
   const { start, permits, clock, interrupt, redact } = ready;
   const { state, seen } = ready.beginning;
@@ -138,8 +136,8 @@ function loopOver(ports: ActingPorts, ready: Ready, progress: Shown): AgenticLoo
     clock,
     interrupt,
     overChanges: () => workspace.notes().exceeded,
-    asked: ready.asked,
-    onAsked: ready.onAsked,
+    asked: (isLast) => hosts.take(isLast),
+    onAsked: (wake) => hosts.onNew(wake),
     restServers: ready.restServers,
     async *review(reviewed, asking) {
       const { reviewWork } = await import('../agent/review.ts');

@@ -49,13 +49,11 @@ export async function askHead(ask: (...args: string[]) => Promise<GitAnswer>): P
   return { commit: said(commit), branchRef: said(branch) };
 }
 
-/** What is checked out now, according to this git dir or that of the folder; before the first commit, nothing. Asks one question. */
-export async function headOf(cwd: string, env: UserEnvironment, gitDir?: string): Promise<CheckedOutHead> {
-  const args = ['rev-parse', '--revs-only', 'HEAD', '--symbolic-full-name', 'HEAD'];
-  const named = gitDir === undefined ? {} : { GIT_DIR: gitDir };
-  const { stdout } = await askGit({ cwd, env: { ...userGitEnvironment(env), ...named }, args });
-  const [commit = '', ref = ''] = stdout.toString('utf8').split('\n');
-  return { commit: commit || null, branchRef: ref.startsWith('refs/') ? ref : null };
+/** The commit that is checked out in a folder; null before the first one. */
+export async function headOf(cwd: string, env: UserEnvironment): Promise<string | null> {
+  const args = ['rev-parse', '--verify', '--quiet', 'HEAD'];
+  const { stdout } = await askGit({ cwd, env: userGitEnvironment(env), args });
+  return stdout.toString('utf8').trim() || null;
 }
 
 /** A tree without entries, which every repository has. */

@@ -1,9 +1,8 @@
-/** What it takes to add a provider and a tool: these two are all of them, and no other file knows their names. */
+/** A provider that only this test knows: no other file has its name. */
 
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import * as z from 'zod';
 import {
   DEFAULT_PROVIDER,
   PROVIDERS,
@@ -12,48 +11,22 @@ import {
 } from '../../src/adapters/providers/registry.ts';
 import { resumeRun } from '../../src/commands/resume/resume.ts';
 import { type Settings, withDefaults } from '../../src/config/schema.ts';
-import { parseRepoPath, type RepoPath } from '../../src/domain/changes/path.ts';
 import { type LlmTurn, noUsage } from '../../src/domain/conversation/conversation.ts';
-import { whole } from '../../src/domain/conversation/excerpt.ts';
 import { runPatchsmith } from '../../src/engine/run.ts';
-import type { LlmProvider, Tool } from '../../src/ports.ts';
-import { createTools, type ToolMaker } from '../../src/tools/registry.ts';
+import type { LlmProvider } from '../../src/ports.ts';
 import { copyLive } from '../support/files/live-copy.ts';
 import { makeRepository, temporaryFolder } from '../support/files/repository.ts';
 import { inputOf, sink } from '../support/runs/from-sources.ts';
 import { endOf } from '../support/runs/recorded-run.ts';
 
-const Shout = z.strictObject({ path: z.string() });
-const shout: Tool<z.infer<typeof Shout>> = {
-  name: 'shout',
-  description: 'Puts a file into capital letters.\n',
-  schema: Shout,
-  lane: 'write',
-  target: ({ path }) => pathIn(path),
-  async execute({ path }, { workspace }) {
-    const read = await workspace.readFile(pathIn(path));
-    if (read.status === 'failed') throw new Error(read.message);
-    await workspace.writeFile(pathIn(path), Buffer.from((read.text ?? '').toUpperCase()));
-    return { status: 'ok', output: whole('Done.') };
-  },
-};
-
-function pathIn(written: string): RepoPath {
-  const parsed = parseRepoPath(written);
-  if (!parsed.ok) throw new Error(parsed.message);
-  return parsed.path;
-}
-
-const makeTools: ToolMaker = (times) => [...createTools(times), shout];
-
-/** Calls the tool, then is done. Each turn has a million tokens. */
+/** Writes a file, then is done. Each turn has a million tokens. */
 function parrot(model: string): LlmProvider {
   return {
     name: 'parrot',
     model,
     async complete({ conversation }) {
       const isFirst = conversation.messages.length === 1;
-      const call = { id: 'c1', name: 'shout', input: { path: 'a.txt' } };
+      const call = { id: 'c1', name: 'write_file', input: { path: 'a.txt', content: 'HELLO\n' } };
       const turn: LlmTurn = {
         content: isFirst ? [{ type: 'tool_use', ...call }] : [{ type: 'text', text: 'Done.' }],
         stop: isFirst ? 'tool_use' : 'end_turn',
@@ -100,7 +73,7 @@ async function runOfParrot() {
     model: 'polly-1',
     runDir,
   };
-  const input = { ...inputOf(settings, stdout), cwd: root, providers, makeTools };
+  const input = { ...inputOf(settings, stdout), cwd: root, providers };
   const outcome = await runPatchsmith(input);
   return {
     input: { ...input, settings: { ...settings, repo: null, output: 'none' as const } },
@@ -117,8 +90,8 @@ async function runOfParrot() {
   };
 }
 
-test('a provider and a tool that only a test knows carry out a run', async () => {
-  const { outcome, result, events, patch } = await runOfParrot();
+test('a provider that only a test knows carries out a run', async () => {
+  const { outcome, result, patch } = await runOfParrot();
   expect([outcome.name, result.provider, result.model, result.costUsd]).toEqual([
     'done',
     'parrot',
@@ -127,11 +100,6 @@ test('a provider and a tool that only a test knows carry out a run', async () =>
   ]);
   expect(patch).toContain('+HELLO');
   expect(result.changedFiles.map(({ path }) => path)).toEqual(['a.txt']);
-  expect(events.find(({ type }) => type === 'run.started')).toMatchObject({
-    tools: expect.arrayContaining([
-      expect.objectContaining({ name: 'shout', description: 'Puts a file into capital letters.' }),
-    ]),
-  });
 });
 
 describe('a killed run of such a provider', () => {

@@ -9,8 +9,8 @@ import type { RunSummary } from '../../domain/runs/retention.ts';
 import { orNone } from '../../files/failures.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
 import { checkTime } from '../../files/time-limit.ts';
+import { jsonOf } from './read-result.ts';
 import { type RunDirectory, type RunDirectoryRequest, runDirectoryAt, startOfId } from './run-directory.ts';
-import { jsonOf } from './run-file.ts';
 import { isRunLocked } from './run-lock.ts';
 import { checkFolders, idsIn, isFolder, notedPlaces, runFolders } from './run-places.ts';
 

@@ -5,27 +5,21 @@ import { dirname } from 'node:path';
 import { sentence } from '../../domain/text/words.ts';
 import { replaceFile } from '../../files/replace-file.ts';
 import type { ProvenPatch } from '../../ports/workspace.ts';
-import type { Publisher } from '../../ports.ts';
 import { isWritable } from './run-directory.ts';
 
-/** Replaces the file in one step; an empty patch is an empty file. */
-export function patchFilePublisher(path: string): Publisher {
-  return {
-    name: 'patch-file',
-    async publish(patch: ProvenPatch): Promise<string | null> {
-      try {
-        const obstacle = obstacleTo(path);
-        if (obstacle !== null) return obstacle;
-        // The file may be in the work tree, where commands of the model could have put a link.
-        replaceFile(path, patch.bytes, 0o666);
-        return null;
-      } catch (error) {
-        if (error instanceof Error && 'code' in error)
-          return sentence(`The patch cannot be written to ${path}: ${error.message}`);
-        throw error;
-      }
-    },
-  };
+/** Replaces the file in one step; an empty patch is an empty file. Null on success, otherwise the reason in one sentence. */
+export function writePatch(path: string, { bytes }: Pick<ProvenPatch, 'bytes'>): string | null {
+  try {
+    const obstacle = obstacleTo(path);
+    if (obstacle !== null) return obstacle;
+    // The file may be in the work tree, where commands of the model could have put a link.
+    replaceFile(path, bytes, 0o666);
+    return null;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error)
+      return sentence(`The patch cannot be written to ${path}: ${error.message}`);
+    throw error;
+  }
 }
 
 /** Why no patch can be written to this path, as far as that is known beforehand; null if nothing prevents it. */

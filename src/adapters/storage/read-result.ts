@@ -3,12 +3,26 @@
 import type { ChangedFile } from '../../domain/changes/change.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { RunResult } from '../../domain/run/result.ts';
+import { parseJson } from '../../domain/text/json.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import { sentence } from '../../domain/text/words.ts';
 import { sha256Of } from '../../files/hash.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
 import type { RunDirectory } from './run-directory.ts';
-import { jsonOf, MAX_PATCH_BYTES, MAX_RESULT_BYTES } from './run-file.ts';
+
+/** A result contains excerpts and lists; its largest lists are truncated. */
+export const MAX_RESULT_BYTES = 64 * 1024 * 1024;
+
+/** Larger patches are neither published nor attributed. */
+export const MAX_PATCH_BYTES = 256 * 1024 * 1024;
+
+/** Null if it is not JSON, or has more values than any result. */
+export function jsonOf(bytes: Buffer): unknown {
+  const parsed = parseJson(bytes.toString('utf8'), { values: MAX_RESULT_VALUES });
+  return parsed.status === 'ok' ? parsed.value : null;
+}
+
+const MAX_RESULT_VALUES = 4_000_000;
 
 /** The stored result; null if there is none that can be parsed. */
 export function readResult(directory: Pick<RunDirectory, 'result'>): RunResult | null {

@@ -14,8 +14,8 @@ import { readRegularFile } from '../../files/regular-file.ts';
 import { writeDocument } from '../../files/replace-file.ts';
 import { Breath } from '../../files/time-limit.ts';
 import { readJournal } from './read-journal.ts';
+import { MAX_PATCH_BYTES } from './read-result.ts';
 import type { RunDirectory } from './run-directory.ts';
-import { MAX_PATCH_BYTES } from './run-file.ts';
 
 /** Maximum bytes of the patch in a page; `changes.patch` has the rest. */
 const MAX_SHOWN_BYTES = 6 * 1024 * 1024;

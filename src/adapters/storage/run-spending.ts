@@ -12,8 +12,8 @@ import { dayOf, type SpentEntry } from '../../domain/runs/spending.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
 import type { RunPlace } from './list-runs.ts';
 import { readJournal, stateAfter } from './read-journal.ts';
+import { jsonOf, MAX_RESULT_BYTES } from './read-result.ts';
 import { type RunDirectory, runDirectoryAt, startOfId } from './run-directory.ts';
-import { jsonOf, MAX_RESULT_BYTES } from './run-file.ts';
 import { isFolder } from './run-places.ts';
 
 /** What a run has spent in all its attempts, and which models answered. */

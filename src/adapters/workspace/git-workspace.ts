@@ -3,12 +3,13 @@
 import { quotedName } from '../../domain/changes/path.ts';
 import { repositoriesAround } from '../../domain/review/git-folder.ts';
 import type { BaseRevision } from '../../domain/run/events.ts';
+import { machineFault } from '../../domain/run/machine-fault.ts';
 import { listed } from '../../domain/text/words.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import { type TreeView, viewing } from '../../files/tree-view.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { ScratchIndex } from '../../git/store/trees.ts';
-import type { SandboxGitDir, Workspace } from '../../ports/workspace.ts';
+import type { PatchResult, SandboxGitDir, Workspace } from '../../ports/workspace.ts';
 import { packTree } from './kept/base-copy.ts';
 import { goneIgnored, settleFiles } from './kept/kept-files.ts';
 import { makeUncommittedPatch } from './kept/uncommitted.ts';
@@ -103,8 +104,16 @@ export function openGitWorkspace(opened: WorkspaceParts): Workspace {
         const all = [...changes, ...(await over()).map((one) => ({ ...one, after: null }))];
         return keepEssentials({ shadowDir, base, changes: all, hasWholeBase: opened.keepsBase });
       }),
-    makePatch: (net) => inTurn(() => makeProvenPatch(shadowDir, base, net, tree.seen.basePaths())),
+    makePatch: (net) =>
+      inTurn(() => makeProvenPatch(shadowDir, base, net, tree.seen.basePaths()).catch(ofBrokenMachine)),
   };
+}
+
+/** A broken machine is a reason for having no patch. Anything else that is thrown is a bug. */
+function ofBrokenMachine(error: unknown): PatchResult {
+  const fault = machineFault(error);
+  if (fault === null) throw error;
+  return { status: 'failed', message: `The patch cannot be made: ${fault}.` };
 }
 
 function notKept(why: string): Warning {

@@ -2,8 +2,8 @@
 
 import { endDeadRun } from '../../adapters/storage/dead-run.ts';
 import { findRun } from '../../adapters/storage/find-run.ts';
+import { jsonOf, MAX_PATCH_BYTES, MAX_RESULT_BYTES } from '../../adapters/storage/read-result.ts';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
-import { jsonOf, MAX_PATCH_BYTES, MAX_RESULT_BYTES } from '../../adapters/storage/run-file.ts';
 import { whyNoGlob } from '../../domain/changes/glob.ts';
 import { type PatchedPath, readPatchText } from '../../domain/changes/patch-text.ts';
 import { parseRepoPath } from '../../domain/changes/path.ts';

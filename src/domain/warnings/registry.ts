@@ -125,8 +125,6 @@ export const WARNING_AREAS = {
   'Warnings at the end of a run': {
     WARN_SECOND_LOOK:
       'The patch changes a workflow, a lock file, the number of tests or the like. Read these files first (`flags` in `result.json`).',
-    WARN_HEAD_MOVED:
-      'Somebody committed, switched branches or staged while the run worked. Check that the patch is still wanted there.',
     WARN_UNCOMMITTED_WORK:
       'The patch applies on top of uncommitted work or a merge. Apply both in the order given; `publish` needs committed work.',
     WARN_UNCOMMITTED_NOT_KEPT:

@@ -3,23 +3,14 @@
  * affecting the others.
  */
 
-import { join } from 'node:path';
-import { patchFilePublisher } from '../../adapters/storage/patch-file.ts';
-import { START_INDEX } from '../../adapters/workspace/tree/start-index.ts';
-import { patchOf } from '../../agent/patch-of.ts';
+import { writePatch } from '../../adapters/storage/patch-file.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
 import { absolutePath, quotedName } from '../../domain/changes/path.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import type { RunState } from '../../domain/run/state.ts';
 import { listed, pluralize } from '../../domain/text/words.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
-import { readRegularFile } from '../../files/regular-file.ts';
-import type { CheckedOutHead, Checkout } from '../../git/checkout-layout.ts';
-import { askGit } from '../../git/git.ts';
-import { MAX_INDEX_BYTES } from '../../git/repository-file.ts';
-import { headOf } from '../../git/revision.ts';
 import { readBlobs } from '../../git/store/blobs.ts';
-import { type UserEnvironment, userGitEnvironment } from '../../git/user-settings.ts';
 import type { NestedChange, PatchResult, ProvenPatch, ReadBlobs } from '../../ports/workspace.ts';
 import type { Ready } from '../ready.ts';
 import type { Session } from '../session.ts';
@@ -62,7 +53,7 @@ export async function takeSteps(
     if (part !== undefined) session.record(part);
     for (const warning of warnings) session.warnOf(warning);
   };
-  const made = await tryStep(() => patchOf(workspace, net));
+  const made = await tryStep(() => workspace.makePatch(net));
   const result = doneValue(made);
   const proven = result?.status === 'proven' ? result.patch : null;
   const reviewed = await tryStep(async (): Promise<ReviewedPart> => {
@@ -90,11 +81,10 @@ export async function takeSteps(
     session.warn('WARN_TOO_LARGE_TO_PUBLISH', `${oversize} Raise the limit of publish, or split the plan.`);
   const uncommitted = await tryStep(() => uncommittedPart(ready, net, kept));
   await tryStep(() => workspace.settleFiles());
-  const [changed, nested, ignored, moved] = await Promise.all([
+  const [changed, nested, ignored] = await Promise.all([
     tryStep(() => attributed(state, proven, directory.shadowGit)),
     tryStep(() => nestedPart(ready)),
     tryStep(() => workspace.ignoredWrites()),
-    tryStep(() => movedWarning(ready.checkout, directory.shadowGit, session.input.env)),
     keepEssentials(session, ready, history),
   ]);
   for (const step of [uncommitted, changed]) tell(step);
@@ -105,7 +95,7 @@ export async function takeSteps(
     );
   const { warnings, exposed, removedGitDirs } = workspace.notes();
   for (const warning of [...warnings, ...verifyPlace.warnings()]) session.warnOf(warning);
-  for (const step of [nested, moved]) tell(step);
+  tell(nested);
   const { paths, count } = doneValue(ignored) ?? { paths: [], count: 0 };
   for (const warning of closingWarnings(state, { paths, count }, exposed)) session.warnOf(warning);
   session.record({
@@ -157,11 +147,8 @@ const NOT_KEPT: KeptPatch = { patch: null, isThere: false, failure: null };
 /** Writes the patch to the run directory and, with `--patch`, to the named file: to either even if the other fails. */
 async function keep(session: Session, { directory }: Ready, patch: ProvenPatch): Promise<KeptPatch> {
   const { settings, cwd } = session.input;
-  const unkept = await patchFilePublisher(directory.patch).publish(patch);
-  const unwritten =
-    settings.patch === null
-      ? null
-      : await patchFilePublisher(absolutePath(cwd, settings.patch)).publish(patch);
+  const unkept = writePatch(directory.patch, patch);
+  const unwritten = settings.patch === null ? null : writePatch(absolutePath(cwd, settings.patch), patch);
   return { patch, isThere: unkept === null, failure: unkept ?? unwritten };
 }
 
@@ -183,7 +170,7 @@ async function uncommittedPart(
   const notes = leftOut.length === 0 ? [] : [left];
   const { bytes, sha256 } = made.patch;
   if (bytes.length === 0) return { warnings: notes };
-  const failure = await patchFilePublisher(directory.uncommitted).publish(made.patch);
+  const failure = writePatch(directory.uncommitted, made.patch);
   if (failure !== null) return { warnings: [notKept(failure)] };
   const { commit } = workspace.base();
   const base = commit === null ? 'an empty tree' : commit.slice(0, 12);
@@ -244,41 +231,4 @@ async function nestedPart({
 
 function namedIn({ files, folders }: NestedChange): string[] {
   return [...files, ...folders].sort();
-}
-
-/** A warning unless HEAD and index are what they were when `checkout` was found; `shadowDir` holds the index of then. A copy has no git dir. */
-async function movedWarning(
-  { root, gitDir, head }: Checkout,
-  shadowDir: string,
-  env: UserEnvironment,
-): Promise<Told> {
-  const indexes = [join(gitDir, 'index'), join(shadowDir, START_INDEX)];
-  const staged = (index: string) => {
-    const asked = { ...userGitEnvironment(env), GIT_DIR: gitDir, GIT_INDEX_FILE: index };
-    return askGit({ cwd: root, env: asked, args: ['ls-files', '--stage', '-z'] });
-  };
-  const isSame = ([one, other]: readonly Buffer[]) => other !== undefined && one?.equals(other);
-  // An index that differs may only have other stats.
-  const isStaged =
-    !isSame(indexes.map(bytesOf)) &&
-    !isSame((await Promise.all(indexes.map(staged))).map(({ stdout }) => stdout));
-  const now = await headOf(root, env, gitDir);
-  const isAt = now.commit === head.commit && (now.commit === null || now.branchRef === head.branchRef);
-  const moved = [
-    ...(isAt ? [] : [`HEAD from ${named(head)} to ${named(now)}`]),
-    ...(isStaged ? ['the index'] : []),
-  ];
-  if (moved.length === 0) return {};
-  const what = `Something outside the run moved ${moved.join(' and ')} while it worked.`;
-  return { warnings: [warning('WARN_HEAD_MOVED', `${what} The patch still applies to where it began.`)] };
-}
-
-function bytesOf(file: string): Buffer {
-  const read = readRegularFile(file, MAX_INDEX_BYTES);
-  return read.status === 'ok' ? read.bytes : Buffer.alloc(0);
-}
-
-function named({ commit, branchRef }: CheckedOutHead): string {
-  const at = commit === null ? 'no commit' : commit.slice(0, 12);
-  return branchRef === null ? at : `${branchRef.replace('refs/heads/', '')} (${at})`;
 }

@@ -163,7 +163,7 @@ function partOfSettings(
       answerSchema: answer?.schema ?? null,
       webFetch,
       serverTools: [...recorded],
-      ownTools: [...ownTools],
+      ownTools: ownTools.map(({ name }) => name),
     },
     // The price that was given, or the provider's own; null leaves it to the table.
     price: mainPrice(price, settings) ?? providerNamed(provider, providers)?.priceOf?.(model) ?? null,

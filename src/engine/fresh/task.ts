@@ -15,7 +15,7 @@ import { shortened } from '../../domain/text/shorten.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { raceAbort } from '../../host/deadline.ts';
 import type { AnswerSchema, Tool } from '../../ports.ts';
-import { toolsOf } from '../../tools/registry.ts';
+import { createTools } from '../../tools/registry.ts';
 import { interruptedOutcome } from '../ready.ts';
 import type { Session } from '../session.ts';
 import type { TrustedPlan } from '../trust/plan.ts';
@@ -99,8 +99,9 @@ export async function readTask(session: Session, checkout: Checkout): Promise<Ta
     paths: pathsOf(settings, plan.followUp?.paths),
     verify,
     baseline: plan.verifyBaseline || settings.verifyBaseline ? verify : null,
-    tools: toolsOf(session.input, {
+    tools: createTools({
       ...settings,
+      own: input.ownTools ?? [],
       pages: pagesOf(session.input, session.asked, settings.webFetch),
       folder,
       documents: documentReader(),

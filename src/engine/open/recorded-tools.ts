@@ -5,14 +5,14 @@ import { type Failed, failed } from '../../domain/failed.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
 import { listed } from '../../domain/text/words.ts';
 import type { Tool } from '../../ports.ts';
-import { toolsOf } from '../../tools/registry.ts';
+import { createTools } from '../../tools/registry.ts';
 import { failedCall } from '../../tools/result.ts';
 import { type AskServer, serverTool } from '../../tools/server-tool.ts';
 import type { RunInput } from '../run-input.ts';
 import type { Session } from '../session.ts';
 import { pagesOf } from '../web.ts';
 
-type RecordingSession = Pick<Session, 'asked'> & { input: Pick<RunInput, 'makeTools' | 'env' | 'version'> };
+type RecordingSession = Pick<Session, 'asked'> & { input: Pick<RunInput, 'env' | 'version'> };
 
 /** The same tools as at the start; fails if the recorded schema of the answer is invalid. */
 export async function recordedTools(
@@ -31,12 +31,12 @@ export async function recordedTools(
   };
   // Whoever makes their calls gives them what they take.
   const ofServers = toolSettings.serverTools.map((tool) => serverTool(tool, notHere));
-  if (answerSchema === null) return { status: 'ok', tools: [...toolsOf(input, choice), ...ofServers] };
+  if (answerSchema === null) return { status: 'ok', tools: [...createTools(choice), ...ofServers] };
   const { openAnswerSchema } = await import('../../adapters/plan/answer-schema.ts');
   const opened = await openAnswerSchema(answerSchema);
   if (opened.status === 'failed')
     return failed(`The schema of the answer that the run has recorded ${opened.message}`);
-  const own = toolsOf(input, { ...choice, answer: opened.answer });
+  const own = createTools({ ...choice, answer: opened.answer });
   return { status: 'ok', tools: [...own, ...ofServers] };
 }
 

@@ -98,7 +98,7 @@ async function rulesFor(
   const trust: Exclude<CheckoutTrust, { is: 'unsure' }> | { is: 'unknown'; refusal: RunOutcome } =
     event === null
       ? { is: 'trusted' }
-      : await settled(event, (await headOf(root, env)).commit, () => openGitHub(interrupt));
+      : await settled(event, await headOf(root, env), () => openGitHub(interrupt));
   if (trust.is === 'unknown') return refused(trust.refusal);
   if (trust.is === 'untrusted' && trust.privileged && !allowUntrustedCheckout) {
     return refused(
@@ -149,7 +149,7 @@ async function continuedIn(
       asked: settings.continued,
       repository: event?.repository ?? settings.repository,
       event,
-      head: (await headOf(root, env)).commit,
+      head: await headOf(root, env),
       now,
       job: jobOfRound(env),
       openGitHub: () => openGitHub(interrupt),

@@ -66,9 +66,9 @@ describe('a run whose end fails in one step', () => {
 
   test('caused by the machine says how to continue', async () => {
     const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
-    const end = await endingWith('makePatch', full);
-    expect(end).toMatchObject({ name: 'publish_failed', isPatchThere: false });
-    expect(end.reason).toMatch(/^The patch cannot be made: No space is left.*patchsmith resume /);
+    const end = await endingWith('ignoredWrites', full);
+    expect(end).toMatchObject({ name: 'internal_error', isPatchThere: true });
+    expect(end.reason).toMatch(/^No space is left.*patchsmith resume /);
   });
 });
 
