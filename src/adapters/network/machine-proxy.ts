@@ -48,8 +48,8 @@ export async function fetchByEnvironment(
   if (!named) return fetch;
   const proxy = parseProxy(named);
   if (proxy === null) return () => Promise.reject(new TypeError(`${variable} ${NOT_A_PROXY}`));
-  // Larger than everything else.
-  const { Agent, fetch: ask, ProxyAgent } = await import('undici');
+  // Larger than everything else. A bundle gives a CommonJS module no other name.
+  const { Agent, fetch: ask, ProxyAgent } = (await import('undici')).default;
   const agent = new ProxyAgent(proxyOptions(proxy, !plainHttp));
   const { routeTo } = upstreamByEnvironment(env);
   const isProxied = (address: string | URL = '') => {
