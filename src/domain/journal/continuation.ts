@@ -1,5 +1,6 @@
 /** Whether a stopped run can continue, and with which flags. */
 
+import { LIMITS } from '../run/decide-outcome.ts';
 import type { Limits, StopReason } from '../run/limits.ts';
 import type { RunState } from '../run/state.ts';
 import { stopReason } from '../run/stop-reason.ts';
@@ -41,31 +42,11 @@ export function flagsToContinue(stop: StopReason, { fixRounds }: Pick<Limits, 'f
 }
 
 /** Twice of what there was, or of what was used or needed at once: how much it takes is for people to know. */
-function flagsAboveLimit(stop: StopReason & { why: 'limit' }): string[] | null {
-  const { limit, value, used, needed = 0 } = stop;
+function flagsAboveLimit({ limit, value, used, needed = 0 }: StopReason & { why: 'limit' }): string[] | null {
+  const { flag } = LIMITS[limit];
   const twice = 2 * Math.max(value, used + needed);
-  switch (limit) {
-    case 'iterations':
-      return [`--max-iterations ${twice}`];
-    case 'tokens':
-      return [`--max-total-tokens ${twice}`];
-    case 'cost_usd':
-      return [`--max-cost-usd ${Math.ceil(twice * 100) / 100}`];
-    case 'changed_files':
-    case 'folder_entries':
-      return [`--max-changed-files ${twice}`];
-    case 'changed_bytes':
-      return [`--max-changed-size ${twice}`];
-    case 'changed_file_bytes':
-      return [`--max-changed-file-size ${twice}`];
-    case 'disk_bytes':
-      return [`--max-disk ${twice}`];
-    // Truncated answers are counted from zero again.
-    case 'output_tokens':
-      return [];
-    case 'context_window':
-      return null;
-  }
+  if (flag === null) return null;
+  return flag === '' ? [] : [`${flag} ${limit === 'cost_usd' ? Math.ceil(twice * 100) / 100 : twice}`];
 }
 
 /** Flags that the command takes with their values as they were typed: a text, several of them, or true for a switch. */

@@ -61,55 +61,41 @@ function byShell(said: string): RegExp {
   );
 }
 
+function saying(kind: Sign['kind'], ...patterns: readonly RegExp[]): Sign[] {
+  return patterns.map((pattern) => ({ kind, pattern }));
+}
+
 const SIGNS: readonly Sign[] = [
   { kind: 'missing_tool', pattern: byShell('command not found'), isCertain: true },
-  {
-    kind: 'missing_tool',
-    pattern: /^(?:\S*\/)?(?:ba|da|z)?sh: (?:line )?\d+: (?<what>[^:]+): (?:command )?not found$/,
-  },
-  {
-    kind: 'missing_tool',
-    pattern: /^(?:\S*\/)?env: ['‘"]?(?<what>[^'’":]+)['’"]?: No such file or directory$/,
-  },
-  // So it says of a file of its own, too.
-  {
-    kind: 'missing_tool',
-    pattern: /^make(?:\[\d+\])?: (?![Mm]akefile|GNUm)(?<what>[\w+-]+): No such file or directory$/,
-  },
+  ...saying(
+    'missing_tool',
+    /^(?:\S*\/)?(?:ba|da|z)?sh: (?:line )?\d+: (?<what>[^:]+): (?:command )?not found$/,
+    /^(?:\S*\/)?env: ['‘"]?(?<what>[^'’":]+)['’"]?: No such file or directory$/,
+    // So it says of a file of its own, too.
+    /^make(?:\[\d+\])?: (?![Mm]akefile|GNUm)(?<what>[\w+-]+): No such file or directory$/,
+  ),
   { kind: 'sandbox', pattern: byShell('Read-only file system'), isCertain: true },
   // So says the shell of a program that may not be executed, too, which is a mistake and put right in the next call.
   { kind: 'sandbox', pattern: byShell('Permission denied'), unlessExit: 126 },
-  {
-    kind: 'sandbox',
-    pattern:
-      /(?:cannot (?:touch|create|remove|move|overwrite)|failed to (?:create|open)|unable to (?:create|unlink)|open temporary file|^tee:).{0,200} ['‘"]?(?<what>[^\s'‘’":]+)['’"]?: Permission denied/,
-  },
-  {
-    kind: 'sandbox',
-    pattern:
-      /\bEACCES: permission denied, (?:open|mkdir|unlink|rename|rmdir|symlink|copyfile) ['"](?<what>[^'"]+)['"]/,
-  },
-  // Each of these looks at a character of the line only so often: a hostile program can print as many lines as it likes.
-  { kind: 'sandbox', pattern: /(?<!\w)['‘"](?<what>[^'‘’"]+)['’"]?: Read-only file system/ },
-  { kind: 'sandbox', pattern: /(?:^|[ :])(?<what>\/(?:[^: ]| (?!\/))*): Read-only file system/ },
-  {
-    kind: 'sandbox',
-    pattern: /(?:open temporary file|^tee:) (?<what>[^\s:]+): Read-only file system/,
-  },
-  { kind: 'sandbox', pattern: /Read-only file system|\bEROFS\b/ },
-  { kind: 'sandbox', pattern: /Operation not permitted|\bEPERM\b/ },
-  { kind: 'network', pattern: /Could not resolve (?:host|proxy): (?<what>[\w.-]+)/ },
-  { kind: 'network', pattern: /(?:EAI_AGAIN|ENOTFOUND) (?<what>[\w.-]+)/ },
-  {
-    kind: 'network',
-    pattern: /(?:Failed to resolve '|could not translate host name ")(?<what>[\w.-]+)/,
-  },
-  { kind: 'network', pattern: /Refused by the sandbox: (?:.*?(?<![\w-])(?<what>[\w-]+(?:\.[\w-]+)+))?/ },
-  {
-    kind: 'network',
-    pattern:
-      /Temporary failure in name resolution|Name or service not known|Network is unreachable|\bENETUNREACH\b/,
-  },
+  ...saying(
+    'sandbox',
+    /(?:cannot (?:touch|create|remove|move|overwrite)|failed to (?:create|open)|unable to (?:create|unlink)|open temporary file|^tee:).{0,200} ['‘"]?(?<what>[^\s'‘’":]+)['’"]?: Permission denied/,
+    /\bEACCES: permission denied, (?:open|mkdir|unlink|rename|rmdir|symlink|copyfile) ['"](?<what>[^'"]+)['"]/,
+    // Each of these looks at a character of the line only so often: a hostile program can print as many lines as it likes.
+    /(?<!\w)['‘"](?<what>[^'‘’"]+)['’"]?: Read-only file system/,
+    /(?:^|[ :])(?<what>\/(?:[^: ]| (?!\/))*): Read-only file system/,
+    /(?:open temporary file|^tee:) (?<what>[^\s:]+): Read-only file system/,
+    /Read-only file system|\bEROFS\b/,
+    /Operation not permitted|\bEPERM\b/,
+  ),
+  ...saying(
+    'network',
+    /Could not resolve (?:host|proxy): (?<what>[\w.-]+)/,
+    /(?:EAI_AGAIN|ENOTFOUND) (?<what>[\w.-]+)/,
+    /(?:Failed to resolve '|could not translate host name ")(?<what>[\w.-]+)/,
+    /Refused by the sandbox: (?:.*?(?<![\w-])(?<what>[\w-]+(?:\.[\w-]+)+))?/,
+    /Temporary failure in name resolution|Name or service not known|Network is unreachable|\bENETUNREACH\b/,
+  ),
 ];
 
 /** The program that the last line about one in a command's output says is not there, and that line; null where none does. */

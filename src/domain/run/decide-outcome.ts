@@ -85,11 +85,13 @@ export function decideOutcome(facts: OutcomeFacts): RunOutcome {
         `The deadline of ${seconds(stop.valueMs)} passed${stop.awaited === undefined ? '' : ` while waiting for ${stop.awaited}`}; ${keptWork(facts)}. Raise it with --deadline.`,
       );
     case 'limit':
-      return limitReached(LIMIT_CODE[stop.limit], `${describeLimit(stop)}; ${keptWork(facts)}.`);
+      return limitReached(LIMITS[stop.limit].code, `${LIMITS[stop.limit].says(stop)}; ${keptWork(facts)}.`);
     case 'provider':
-      return providerError(PROVIDER_CODE[stop.kind], `${openEnded(stop.message)}; ${keptWork(facts)}.`);
-    case 'blocked':
-      return blocked(BLOCKED_CODE[stop.by], `${BLOCKED_BY[stop.by]}: ${stop.reason || 'no reason given'}`);
+      return providerError(providerCode(stop.kind), `${openEnded(stop.message)}; ${keptWork(facts)}.`);
+    case 'blocked': {
+      const [code, said] = BLOCKED[stop.by];
+      return blocked(code, `${said}: ${stop.reason || 'no reason given'}`);
+    }
     case 'verify_failed':
       return verifyFailed('ERR_VERIFY_FAILED', `Failed: ${stop.commands.join(' · ')}; ${keptWork(facts)}.`);
     case 'unready':
@@ -97,6 +99,10 @@ export function decideOutcome(facts: OutcomeFacts): RunOutcome {
     case 'completed':
       return completed(facts);
   }
+}
+
+function providerCode<Kind extends ProviderFailureKind>(kind: Kind) {
+  return `ERR_PROVIDER_${kind.toUpperCase() as Uppercase<Kind>}` as const;
 }
 
 /** Maximum number of paths in one sentence. */
@@ -161,35 +167,75 @@ function verifiedPart(facts: OutcomeFacts): string {
   return `${passed}, ${failed} failed as before the run`;
 }
 
-const BLOCKED_BY = {
-  model: 'The model says it is blocked',
-  refusal: 'The model refused',
-  stall: 'The model made no progress',
+/** How a run ends that the model did not finish, depending on who says so. */
+const BLOCKED = {
+  model: ['ERR_BLOCKED', 'The model says it is blocked'],
+  refusal: ['ERR_MODEL_REFUSED', 'The model refused'],
+  stall: ['ERR_NO_PROGRESS', 'The model made no progress'],
 } as const;
 
-function describeLimit(stop: StopReason & { why: 'limit' }): string {
-  switch (stop.limit) {
-    case 'iterations':
-      return `Reached the limit of ${pluralize(stop.value, 'iteration')} (--max-iterations)`;
-    case 'tokens':
-      return `Used ${formatNumber(stop.used)} tokens of ${formatNumber(stop.value)} (--max-total-tokens)${stop.needed === undefined ? '' : `, and the next request could take ${formatNumber(stop.needed)}`}`;
-    case 'cost_usd':
-      return `Spent $${stop.used.toFixed(4)} of $${stop.value} (--max-cost-usd)${stop.needed === undefined ? '' : `, and the next request could cost $${stop.needed.toFixed(4)}`}`;
-    case 'output_tokens':
-      return `The model's answer was cut off ${stop.used} times in a row (--max-output-tokens)`;
-    case 'changed_files':
-      return `Changed ${formatNumber(stop.used)} files of ${formatNumber(stop.value)} (--max-changed-files)`;
-    case 'changed_bytes':
-      return `Changed files hold ${formatNumber(stop.used)} bytes of ${formatNumber(stop.value)} (--max-changed-size)`;
-    case 'changed_file_bytes':
-      return `A changed file holds ${formatNumber(stop.used)} bytes of ${formatNumber(stop.value)} (--max-changed-file-size)`;
-    case 'folder_entries':
-      return `${stop.folder ? `The folder ${JSON.stringify(stop.folder)}` : 'The root of the work tree'} has more than ${formatNumber(stop.value)} entries, so it was not scanned (raise it with --max-changed-files: a folder may have five times as many entries)`;
-    case 'disk_bytes':
-      return `The disk of the run directory has ${formatNumber(stop.used)} bytes less than at the start, of ${formatNumber(stop.value)} (--max-disk)`;
-    case 'context_window':
-      return `The conversation is too large for the model's context window (the last prompt that fitted had ${formatNumber(stop.used)} tokens): split or narrow the plan`;
-  }
+type LimitStop = StopReason & { why: 'limit' };
+
+/** A limit: the code of a run that reached it, how that is said, and the flag that raises it. */
+interface LimitEntry {
+  readonly code: CodeFor<'limit_reached'>;
+  says(stop: LimitStop): string;
+  /** Followed by the new value, which is `twice` what was used or allowed; null where no flag helps, empty where none is needed. */
+  readonly flag: string | null;
+}
+
+/** The limits of a run by their names. */
+export const LIMITS: Readonly<Record<LimitStop['limit'], LimitEntry>> = {
+  iterations: {
+    code: 'ERR_LIMIT_ITERATIONS',
+    says: ({ value }) => `Reached the limit of ${pluralize(value, 'iteration')} (--max-iterations)`,
+    flag: '--max-iterations',
+  },
+  tokens: {
+    code: 'ERR_LIMIT_TOKENS',
+    says: ({ used, value, needed }) =>
+      `Used ${formatNumber(used)} tokens of ${formatNumber(value)} (--max-total-tokens)${needed === undefined ? '' : `, and the next request could take ${formatNumber(needed)}`}`,
+    flag: '--max-total-tokens',
+  },
+  cost_usd: {
+    code: 'ERR_LIMIT_COST',
+    says: ({ used, value, needed }) =>
+      `Spent $${used.toFixed(4)} of $${value} (--max-cost-usd)${needed === undefined ? '' : `, and the next request could cost $${needed.toFixed(4)}`}`,
+    flag: '--max-cost-usd',
+  },
+  output_tokens: {
+    code: 'ERR_LIMIT_OUTPUT',
+    says: ({ used }) => `The model's answer was cut off ${used} times in a row (--max-output-tokens)`,
+    // They are counted from zero again.
+    flag: '',
+  },
+  context_window: {
+    code: 'ERR_LIMIT_CONTEXT',
+    says: ({ used }) =>
+      `The conversation is too large for the model's context window (the last prompt that fitted had ${formatNumber(used)} tokens): split or narrow the plan`,
+    flag: null,
+  },
+  changed_files: changes('--max-changed-files', 'Changed', 'files'),
+  changed_bytes: changes('--max-changed-size', 'Changed files hold', 'bytes'),
+  changed_file_bytes: changes('--max-changed-file-size', 'A changed file holds', 'bytes'),
+  folder_entries: {
+    code: 'ERR_LIMIT_CHANGES',
+    says: ({ folder, value }) =>
+      `${folder ? `The folder ${JSON.stringify(folder)}` : 'The root of the work tree'} has more than ${formatNumber(value)} entries, so it was not scanned (raise it with --max-changed-files: a folder may have five times as many entries)`,
+    flag: '--max-changed-files',
+  },
+  disk_bytes: {
+    code: 'ERR_LIMIT_DISK',
+    says: ({ used, value }) =>
+      `The disk of the run directory has ${formatNumber(used)} bytes less than at the start, of ${formatNumber(value)} (--max-disk)`,
+    flag: '--max-disk',
+  },
+};
+
+function changes(flag: string, what: string, unit: string): LimitEntry {
+  const says: LimitEntry['says'] = ({ used, value }) =>
+    `${what} ${formatNumber(used)} ${unit} of ${formatNumber(value)} (${flag})`;
+  return { code: 'ERR_LIMIT_CHANGES', says, flag };
 }
 
 function keptWork(facts: OutcomeFacts): string {
@@ -211,38 +257,3 @@ function openEnded(sentence: string): string {
 function seconds(ms: number): string {
   return `${formatNumber(ms / 1000)} s`;
 }
-
-/** The code of a run that the model did not finish, depending on who says so. */
-const BLOCKED_CODE = {
-  model: 'ERR_BLOCKED',
-  refusal: 'ERR_MODEL_REFUSED',
-  stall: 'ERR_NO_PROGRESS',
-} as const;
-
-/** The code of a run that reached a limit. */
-const LIMIT_CODE: Readonly<Record<(StopReason & { why: 'limit' })['limit'], CodeFor<'limit_reached'>>> = {
-  iterations: 'ERR_LIMIT_ITERATIONS',
-  tokens: 'ERR_LIMIT_TOKENS',
-  cost_usd: 'ERR_LIMIT_COST',
-  output_tokens: 'ERR_LIMIT_OUTPUT',
-  context_window: 'ERR_LIMIT_CONTEXT',
-  changed_files: 'ERR_LIMIT_CHANGES',
-  changed_bytes: 'ERR_LIMIT_CHANGES',
-  changed_file_bytes: 'ERR_LIMIT_CHANGES',
-  folder_entries: 'ERR_LIMIT_CHANGES',
-  disk_bytes: 'ERR_LIMIT_DISK',
-};
-
-/** The code of a run that its provider ended, by the class of the failure. */
-const PROVIDER_CODE: Readonly<Record<ProviderFailureKind, CodeFor<'provider_error'>>> = {
-  authentication: 'ERR_PROVIDER_AUTHENTICATION',
-  billing: 'ERR_PROVIDER_BILLING',
-  permission: 'ERR_PROVIDER_PERMISSION',
-  not_found: 'ERR_PROVIDER_NOT_FOUND',
-  invalid_request: 'ERR_PROVIDER_INVALID_REQUEST',
-  too_large: 'ERR_PROVIDER_TOO_LARGE',
-  rate_limit: 'ERR_PROVIDER_RATE_LIMIT',
-  outage: 'ERR_PROVIDER_OUTAGE',
-  stream: 'ERR_PROVIDER_STREAM',
-  recording: 'ERR_PROVIDER_RECORDING',
-};
