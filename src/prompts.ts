@@ -48,7 +48,6 @@ import type {
   Plan,
   Principles,
 } from './domain/run/plan.ts';
-import { render } from './domain/text/template.ts';
 import { formatNumber, listed, pluralize } from './domain/text/words.ts';
 
 const SANDBOX: Readonly<Record<SandboxLevel, string>> = {
@@ -318,4 +317,18 @@ function verifyBullets(commands: readonly string[], baseline: readonly CommandRe
 
 function attribute(text: string): string {
   return JSON.stringify(text).replace(/</g, '\\u003c').replace(/>/g, '\\u003e');
+}
+
+/** Fills the `{{name}}` places of a prompt. Throws if a place has no value or a value has no place: both are our own bugs. Values are inserted unchanged. */
+export function render(template: string, values: Readonly<Record<string, string>>): string {
+  const used = new Set<string>();
+  const text = template.replace(/\{\{([a-z_]+)\}\}/g, (_, name: string) => {
+    const value = values[name];
+    if (value === undefined) throw new Error(`The prompt has a place {{${name}}} but no value for it.`);
+    used.add(name);
+    return value;
+  });
+  const unused = Object.keys(values).filter((name) => !used.has(name));
+  if (unused.length > 0) throw new Error(`The prompt has no place for: ${unused.join(', ')}.`);
+  return text.trimEnd();
 }

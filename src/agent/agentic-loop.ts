@@ -6,7 +6,7 @@
  */
 
 import { answerTokens, nextRequest } from '../domain/budget/next-request.ts';
-import { dueCompaction } from '../domain/compaction/due.ts';
+import { dueCompaction } from '../domain/compaction/compaction.ts';
 import { answeredCalls } from '../domain/conversation/segments.ts';
 import { callsDue, callsTooMany, outcomesOf } from '../domain/conversation/tools-phase.ts';
 import { shownImages } from '../domain/images/shown.ts';

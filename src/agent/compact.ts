@@ -1,8 +1,7 @@
 /** New segments of the conversation: a compaction is carried out, or another model replaces the first one. */
 
 import { conversationTokens, summaryTokens } from '../domain/budget/next-request.ts';
-import type { CompactionFailed } from '../domain/compaction/compaction.ts';
-import type { DueCompaction } from '../domain/compaction/due.ts';
+import type { CompactionFailed, DueCompaction } from '../domain/compaction/compaction.ts';
 import type { LlmTurn } from '../domain/conversation/conversation.ts';
 import { requestBefore } from '../domain/conversation/segments.ts';
 import { whyReplace } from '../domain/fallback/fallback.ts';

@@ -32,10 +32,10 @@ import type { CommandReport, RunAction } from '../domain/run/events.ts';
 import { withSpent } from '../domain/run/fold/bill.ts';
 import { askedNow, type RunState } from '../domain/run/state.ts';
 import type { Redact } from '../domain/secrets/redact.ts';
-import { render } from '../domain/text/template.ts';
 import { formatNumber } from '../domain/text/words.ts';
 import type { Workspace } from '../ports/workspace.ts';
 import type { LlmProvider } from '../ports.ts';
+import { render } from '../prompts.ts';
 import { askModel } from './ask-model.ts';
 
 /** What a review is made with. */

@@ -8,8 +8,7 @@ import { redactorFor, redactorForGrowing } from '../../domain/secrets/redact.ts'
 import { sentence } from '../../domain/text/words.ts';
 import { timeoutSignal } from '../../files/time-limit.ts';
 import type { Federation } from '../../ports/network.ts';
-import { claudeProvider, QUIET_CLIENT } from './anthropic/access.ts';
-import { CLAUDE_REFUSALS } from './anthropic/failures.ts';
+import { CLAUDE_REFUSALS, claudeProvider, QUIET_CLIENT } from './anthropic/access.ts';
 import { checkedKey, type EndpointOptions, parseEndpoint } from './asking/endpoint.ts';
 import { type AttemptFailure, connectionFailure, NOTHING_SAID, refusalFailure } from './asking/failures.ts';
 import type { NamelessProvider } from './asking/provider.ts';

@@ -7,13 +7,12 @@
 
 import { redactorFor } from '../../domain/secrets/redact.ts';
 import { withoutTail } from '../../domain/text/shorten.ts';
-import { checkedKey, type EndpointOptions, parseEndpoint } from './asking/endpoint.ts';
+import { checkedKey, type EndpointOptions, isVendorHost, parseEndpoint } from './asking/endpoint.ts';
 import { type NamelessProvider, posting, providerOf } from './asking/provider.ts';
 import { withBoundedRefusals } from './asking/stream.ts';
 import { CHAT_MESSAGE, ChatReader, chatRequest } from './openai/chat.ts';
 import { ResponsesReader, responsesRequest } from './openai/responses.ts';
 import { accommodating, anyEndpoint, OPENAI_REFUSALS } from './openai/shared.ts';
-import { isVendorHost } from './openai/vendor-host.ts';
 
 const OPENAI_API = 'https://api.openai.com/v1';
 

@@ -8,9 +8,8 @@ import type { Price } from '../../domain/run/pricing.ts';
 import type { Federation } from '../../ports/network.ts';
 import type { LlmProvider } from '../../ports.ts';
 import type { OrganizationRequest, OrganizationSpending } from './anthropic/organization.ts';
-import { type EndpointOptions, ProviderSettingsError } from './asking/endpoint.ts';
+import { type EndpointOptions, isAzureHost, isVendorHost, ProviderSettingsError } from './asking/endpoint.ts';
 import type { NamelessProvider } from './asking/provider.ts';
-import { isAzureHost, isVendorHost } from './openai/vendor-host.ts';
 
 /** What a provider is created from; each uses the parts it needs. */
 export interface ProviderSettings extends EndpointOptions {

@@ -4,6 +4,7 @@ import type { PathRules } from '../run/plan.ts';
 import { withoutTail } from '../text/shorten.ts';
 import type { PathChange } from './change.ts';
 import { globMatcher } from './glob.ts';
+import { foldersOf } from './path.ts';
 
 /**
  * True for a path that all rules permit to change. `allow` empty means every path; `protect` wins over `allow`. Globs are
@@ -91,23 +92,17 @@ export function withConflictingPaths(
   for (let isDone = wanted.length === 0; !isDone; ) {
     const back = [...taken].flatMap(({ path, before }) => (before === null ? [] : [path]));
     const files = new Set(back);
-    const folders = new Set(back.flatMap(foldersAbove));
+    const folders = new Set(back.flatMap((path) => [...foldersOf(path)]));
     const inTheWay = all.filter(
       (change) =>
         !taken.has(change) &&
         change.after !== null &&
-        (folders.has(change.path) || foldersAbove(change.path).some((folder) => files.has(folder))),
+        (folders.has(change.path) || [...foldersOf(change.path)].some((folder) => files.has(folder))),
     );
     for (const change of inTheWay) taken.add(change);
     isDone = inTheWay.length === 0;
   }
   return [...taken];
-}
-
-/** `a` and `a/b` for `a/b/c`. */
-function foldersAbove(path: string): string[] {
-  const parts = path.split('/');
-  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'));
 }
 
 /** The globs of the settings; where these are not set, those of the run that is continued. */

@@ -38,26 +38,20 @@ export type Usage = z.infer<typeof Usage>;
 /** No tokens at all. */
 export const noUsage: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0 };
 
+const CLASSES = Object.keys(noUsage) as (keyof Usage)[];
+
+function usageWith(tokensOf: (of: keyof Usage) => number): Usage {
+  return Object.fromEntries(CLASSES.map((of) => [of, tokensOf(of)])) as Usage;
+}
+
 /** The sum of two usages. */
 export function addUsage(a: Usage, b: Usage): Usage {
-  return {
-    input: a.input + b.input,
-    output: a.output + b.output,
-    cacheRead: a.cacheRead + b.cacheRead,
-    cacheWrite: a.cacheWrite + b.cacheWrite,
-    cacheWrite1h: a.cacheWrite1h + b.cacheWrite1h,
-  };
+  return usageWith((of) => a[of] + b[of]);
 }
 
 /** The usage added between `before` and `after`. */
 export function usageBetween(before: Usage, after: Usage): Usage {
-  return {
-    input: after.input - before.input,
-    output: after.output - before.output,
-    cacheRead: after.cacheRead - before.cacheRead,
-    cacheWrite: after.cacheWrite - before.cacheWrite,
-    cacheWrite1h: after.cacheWrite1h - before.cacheWrite1h,
-  };
+  return usageWith((of) => after[of] - before[of]);
 }
 
 /** All tokens of a usage, cached or not: what `--max-total-tokens` counts. */

@@ -28,7 +28,7 @@ import {
   StopReason,
 } from './limits.ts';
 import { ModelSettings, NO_CHANGES, VERIFY_PLACES } from './model-settings.ts';
-import { PlanSource } from './plan.ts';
+import { PlanSource, PrinciplesRecord } from './plan.ts';
 import { Price } from './pricing.ts';
 
 /** The failures that an output names, for comparison with those of the same command before the work. */
@@ -96,14 +96,6 @@ export const PlanRecord = z.strictObject({
   source: PlanSource,
   allow: z.array(z.string()).describe("Globs of the plan and the settings' are both enforced; empty: all"),
   protect: z.array(z.string()),
-});
-
-/** What is recorded of a file of principles. */
-export const PrinciplesRecord = z.strictObject({
-  path: z.string(),
-  sha256: z.string(),
-  bytes: z.int(),
-  truncated: z.boolean(),
 });
 
 /** The tool settings of a run, recorded so that tools behave the same in a replay. */

@@ -181,17 +181,18 @@ export interface Plan extends PathRules {
   readonly sha256: string;
 }
 
-/** One file of principles, as given to the model. */
-export interface PrinciplesFile {
-  /** As shown to people and the model: relative to the repository where it lies inside. */
-  readonly path: string;
-  readonly text: string;
-  /** Hash of the whole file, in hex, even when only a part is used. */
-  readonly sha256: string;
-  readonly bytes: number;
+/** What is recorded of a file of principles. `path` is relative to the repository where it lies inside. */
+export const PrinciplesRecord = z.strictObject({
+  path: z.string(),
+  /** Of the whole file, in hex, even when only a part is used. */
+  sha256: z.string(),
+  bytes: z.int(),
   /** Only the first part of the file fitted under the cap. */
-  readonly truncated: boolean;
-}
+  truncated: z.boolean(),
+});
+
+/** One file of principles, as given to the model. */
+export type PrinciplesFile = z.infer<typeof PrinciplesRecord> & { readonly text: string };
 
 /** Rules for every task, from the most general to the most specific. */
 export type Principles = readonly PrinciplesFile[];

@@ -15,18 +15,11 @@ import { Denial, MAX_DENIALS } from '../review/denied.ts';
 import { NetworkUse } from '../review/egress.ts';
 import { Flag } from '../review/flag.ts';
 import { FoundSecret } from '../secrets/secret-scan.ts';
-import {
-  CommandReport,
-  PathGlobs,
-  PlanRecord,
-  PrinciplesRecord,
-  SandboxLevel,
-  SupersededEnd,
-  VerifyRound,
-} from './events.ts';
+import { CommandReport, PathGlobs, PlanRecord, SandboxLevel, SupersededEnd, VerifyRound } from './events.ts';
 import { OutcomeName } from './exit-code.ts';
 import { EnforcedLimits } from './limits.ts';
 import { VERIFY_PLACES } from './model-settings.ts';
+import { PrinciplesRecord } from './plan.ts';
 
 /** Whether the tests in a patch show that it works: they fail without the rest of it, and pass with it. */
 export const TestProof = z.strictObject({

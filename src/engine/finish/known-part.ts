@@ -5,7 +5,7 @@ import { unverifiedPaths } from '../../domain/changes/change.ts';
 import { reviewPart } from '../../domain/findings/review.ts';
 import type { Denials } from '../../domain/review/denied.ts';
 import { withLostRequest } from '../../domain/run/fold/advance.ts';
-import { withAskedHosts } from '../../domain/run/fold/calls.ts';
+import { withAskedHosts } from '../../domain/run/fold/turn.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { type RunState, usesOf } from '../../domain/run/state.ts';
 import { flakyAmong, judgeReports } from '../../domain/run/verify-baseline.ts';

@@ -6,7 +6,7 @@ import type { OpenedSandbox, SandboxOptions } from '../../adapters/sandboxes/opt
 import type { Permitted } from '../../domain/review/allowed-domain.ts';
 import { type HostUse, refusedToCommands } from '../../domain/review/egress.ts';
 import type { RunStarted, SandboxLevel } from '../../domain/run/events.ts';
-import { withAskedHosts } from '../../domain/run/fold/calls.ts';
+import { withAskedHosts } from '../../domain/run/fold/turn.ts';
 import { DEFAULT_COMMAND_LIMITS } from '../../domain/run/limits.ts';
 import { listed } from '../../domain/text/words.ts';
 import { warning } from '../../domain/warnings/warning.ts';

@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { summaryTokens } from '../../../src/domain/budget/next-request.ts';
-import { type CompactionSettings, windowOf } from '../../../src/domain/compaction/compaction.ts';
-import { defaultCompactAt, dueCompaction } from '../../../src/domain/compaction/due.ts';
+import {
+  type CompactionSettings,
+  defaultCompactAt,
+  dueCompaction,
+  windowOf,
+} from '../../../src/domain/compaction/compaction.ts';
 import { noUsage } from '../../../src/domain/conversation/conversation.ts';
 import type { RunAction, RunStarted } from '../../../src/domain/run/events.ts';
 import type { RunState } from '../../../src/domain/run/state.ts';

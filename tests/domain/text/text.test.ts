@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isNoOpCommand, titleOf, VerifyCommand } from '../../../src/domain/run/plan.ts';
-import { render } from '../../../src/domain/text/template.ts';
 import { inertJson, oneLine, prefixed } from '../../../src/domain/text/terminal.ts';
+import { render } from '../../../src/prompts.ts';
 
 describe('render', () => {
   test('fills every place, and inserts values unchanged', () => {

@@ -12,7 +12,7 @@ import { collect } from '../../../files/regular-file.ts';
 import { timeoutSignal } from '../../../files/time-limit.ts';
 import { connectionFailure, type RefusalTable, refusalFailure, refusalSaid } from '../asking/failures.ts';
 import { withBoundedRefusals } from '../asking/stream.ts';
-import { CLAUDE_REFUSALS } from './failures.ts';
+import { CLAUDE_REFUSALS } from './access.ts';
 
 /** The requested period: whole days in UTC. */
 export interface OrganizationRequest {

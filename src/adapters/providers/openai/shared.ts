@@ -1,12 +1,11 @@
 /** What OpenAI's two APIs have in common: hosts, refusals, token counts, and what endpoints differ in. */
 
 import * as z from 'zod';
-import type { UserBlock } from '../../../domain/conversation/conversation.ts';
-import { noUsage } from '../../../domain/conversation/conversation.ts';
+import { noUsage, type UserBlock } from '../../../domain/conversation/conversation.ts';
 import { imageLabel } from '../../../domain/images/shown.ts';
 import { NOTHING_REPORTED, ReportedCount, type ReportedTokens, reportOf } from '../asking/counted.ts';
+import { isVendorHost } from '../asking/endpoint.ts';
 import type { AttemptFailure, RefusalTable } from '../asking/failures.ts';
-import { isVendorHost } from './vendor-host.ts';
 
 /** By the vendor's error table; compatible servers use some of its names. */
 export const OPENAI_REFUSALS: RefusalTable = {

@@ -2,8 +2,7 @@
 
 import { conversationTokens } from '../../budget/next-request.ts';
 import { toCodeChanges } from '../../changes/change.ts';
-import type { ContextCompacted } from '../../compaction/compaction.ts';
-import { withFailure, withNewSegment } from '../../compaction/due.ts';
+import { type ContextCompacted, withFailure, withNewSegment } from '../../compaction/compaction.ts';
 import { awaitedAfter } from '../../conversation/awaited.ts';
 import { type LlmTurn, usageBetween } from '../../conversation/conversation.ts';
 import { freshSegment } from '../../conversation/segments.ts';
@@ -14,9 +13,16 @@ import { deniedChanges, withDenials } from '../../review/denied.ts';
 import type { ChangesPutBack, EventPlace, RunEvent, RunResumed } from '../events.ts';
 import { askedNow, type Phase, type RunState, startOf } from '../state.ts';
 import { costIn, withCharge, withSpent, withTurn } from './bill.ts';
-import { afterTool, withAskedHosts, withDenied } from './calls.ts';
 import { afterFindings, afterNoFindings, afterStop, afterVerify } from './finished-work.ts';
-import { afterCap, afterFailedTurn, afterMessage, afterTurn } from './turn.ts';
+import {
+  afterCap,
+  afterFailedTurn,
+  afterMessage,
+  afterTool,
+  afterTurn,
+  withAskedHosts,
+  withDenied,
+} from './turn.ts';
 
 /** The state after one more event. Everything is copied except the ledger, which is passed along. */
 export function advance(earlier: RunState, event: RunEvent): RunState {
