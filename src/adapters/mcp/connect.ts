@@ -44,10 +44,12 @@ export type CallEnd =
       message: string;
     };
 
-/** More tools than any model can use well. */
+/** More tools than any model can use well, and more characters than those of any server take to describe. */
 const MAX_TOOLS = 256;
-/** Most bytes of one answer by HTTP, and most requests by HTTP that wait for one. */
+const MAX_LISTED = 8 * 1024 * 1024;
+/** Most bytes of one answer by HTTP, of all answers that have not ended, and most requests by HTTP that wait for one. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
+const MAX_OPEN_BYTES = 64 * 1024 * 1024;
 const MAX_WAITING = 256;
 /** Time limit for telling a server that a session is over. */
 const GOODBYE_MS = 1_000;
@@ -204,6 +206,7 @@ export class ServerConnection {
 async function toolsOf(client: Client, timeout: number): Promise<OfferedTool[]> {
   if (client.getServerCapabilities()?.tools === undefined) return [];
   const tools: OfferedTool[] = [];
+  let listed = 0;
   let cursor: string | undefined;
   do {
     const params = cursor === undefined ? {} : { cursor };
@@ -211,6 +214,8 @@ async function toolsOf(client: Client, timeout: number): Promise<OfferedTool[]> 
     for (const { name, description = '', inputSchema, annotations } of list.tools)
       tools.push({ name, description, inputSchema, isReadOnly: annotations?.readOnlyHint === true });
     if (tools.length > MAX_TOOLS) throw new Error(`it has more than ${MAX_TOOLS} tools`);
+    listed += JSON.stringify(list.tools).length;
+    if (listed > MAX_LISTED) throw new Error('it describes its tools in more than 8 MiB');
     cursor = list.nextCursor;
     // One that sends empty parts without end is given up when its time to connect is over.
   } while (cursor !== undefined);
@@ -229,6 +234,7 @@ export function schemaChecker(): (schema: Readonly<Record<string, unknown>>) => 
 /** An answer without end would fill the runner's memory, and so would ours to a server that asks without end. */
 function bounded(ask: typeof fetch): typeof fetch {
   let waiting = 0;
+  let open = 0;
   return async (url, init) => {
     if (waiting >= MAX_WAITING) throw new Error('it asks faster than it takes the answers');
     waiting += 1;
@@ -236,12 +242,22 @@ function bounded(ask: typeof fetch): typeof fetch {
       waiting -= 1;
     });
     let bytes = 0;
+    const end = () => {
+      open -= bytes;
+    };
     const counted = new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {
         bytes += chunk.length;
-        if (bytes > MAX_ANSWER_BYTES) throw new Error('it sent more than 8 MiB in one answer');
-        controller.enqueue(chunk);
+        open += chunk.length;
+        if (bytes <= MAX_ANSWER_BYTES && open <= MAX_OPEN_BYTES) return controller.enqueue(chunk);
+        end();
+        throw new Error(
+          bytes > MAX_ANSWER_BYTES
+            ? 'it sent more than 8 MiB in one answer'
+            : 'it sent more than 64 MiB in answers that do not end',
+        );
       },
+      flush: end,
     });
     return response.body === null ? response : new Response(response.body.pipeThrough(counted), response);
   };

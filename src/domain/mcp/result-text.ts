@@ -31,6 +31,9 @@ const Part = z.discriminatedUnion('type', [
 ]);
 type SomePart = z.infer<typeof Part> | undefined;
 
+/** Most parts of an answer that are looked at: a server can send millions, each in two bytes. */
+const MAX_PARTS = 1_000;
+
 /** Most levels of lists and objects in data. */
 const MAX_LEVELS = 100;
 
@@ -49,14 +52,16 @@ export function shownAnswer({ content, structuredContent }: CallAnswer): {
   images: FoundImage[];
 } {
   const images: FoundImage[] = [];
-  const texts = content.map((given) => {
+  const texts = content.slice(0, MAX_PARTS).map((given) => {
     const { data: part } = Part.safeParse(given);
-    // A server may send any number, and each that is looked at takes time and room.
+    // Each that is looked at takes time and room.
     const image = images.length < MAX_IMAGES ? imageOf(part) : null;
     if (image === null) return textOf(part);
     images.push(image);
     return `[${describeImage(image)}]`;
   });
+  const more = content.length - MAX_PARTS;
+  if (more > 0) texts.push(`[${formatNumber(more)} more parts: not shown]`);
   const text = texts.filter((one) => one !== '').join('\n\n');
   // Servers repeat it as text for clients that do not know it.
   if (text !== '' || structuredContent === undefined) return { text, images };

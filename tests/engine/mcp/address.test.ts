@@ -118,6 +118,33 @@ test('one that never stops sending is cut off', async () => {
   expect(run.said[0]).toContain('it sent more than 8 MiB in one answer');
 });
 
+test('one that ends no answer is cut off before the answers fill the memory', async () => {
+  const { url } = await serve({
+    'tools/call'(_, response) {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.write('y'.repeat(7 * 1024 * 1024));
+    },
+  });
+  const turns = [Array.from({ length: 12 }, () => ({ name: 'there__ask' }))];
+  const run = await calledRun({ servers: { there: { url, timeout_seconds: 5 } }, turns });
+  const cut = run.said.filter((text) => text.includes('it sent more than 64 MiB in answers that do not end'));
+  expect(cut.length, run.said.join('\n')).toBeGreaterThan(0);
+  expect(run.said).toHaveLength(12);
+});
+
+test('one that describes its tools without end is not used', async () => {
+  const { url } = await serve({
+    'tools/list'({ id }, response) {
+      const tool = { name: `t${id}`, description: 'x'.repeat(3_000_000), inputSchema: { type: 'object' } };
+      json(response, { jsonrpc: '2.0', id, result: { tools: [tool], nextCursor: String(id) } });
+    },
+  });
+  const run = await calledRun({ servers: { there: { url } }, turns: [] });
+  expect(run.result.mcp).toMatchObject([
+    { status: 'failed', reason: 'it describes its tools in more than 8 MiB' },
+  ]);
+});
+
 test('one that never stops asking is answered within bounds', async () => {
   let [most, waiting] = [0, 0];
   const { url } = await serve({

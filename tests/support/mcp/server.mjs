@@ -55,7 +55,7 @@ const TOOLS = {
     ...tool(`t${at}`),
     inputSchema: object({ n: { type: 'string', enum: ['x'.repeat(15_000)] } }),
   })),
-  greedy: [tool('nag'), tool('pit')],
+  greedy: [tool('nag'), tool('pit'), tool('crowd')],
   twins: [tool('a.b'), tool('a/b')],
 };
 
@@ -108,6 +108,7 @@ const CALLS = {
     process.stdout.write(pings);
   },
   pit: (id) => send({ id, result: { content: [], structuredContent: { a: pit() } } }),
+  crowd: (id) => send({ id, result: { content: Array.from({ length: 1_200_000 }, () => ({})) } }),
   change: (id) => {
     TOOLS.well.push(tool('new'));
     send({ method: 'notifications/tools/list_changed' });

@@ -98,6 +98,13 @@ export const SERVERS: Stage = {
       REFUSED,
     ),
     bounded(
+      'parts',
+      'An answer of a server with a million parts, so that reading them fills the memory',
+      insteadOf('more parts: not shown'),
+      () => [[call('greedy__crowd', {})]],
+      REFUSED,
+    ),
+    bounded(
       'asking',
       'A server that never stops sending requests and reads no answer, so that the answers fill the memory',
       insteadOf('asks faster than it takes the answers'),
