@@ -3,7 +3,7 @@ import { defaultText, settingEntries } from '../../src/config/schema.ts';
 import { SETTING_GROUPS } from '../../src/config/settings/setting.ts';
 import { CheckReport } from '../../src/domain/check-report.ts';
 import { OPTIONAL_TOOLS } from '../../src/domain/conversation/tool.ts';
-import { OutcomesReport } from '../../src/domain/github/outcomes.ts';
+import { OutcomesReport } from '../../src/domain/github/publishing/costs.ts';
 import { Publication } from '../../src/domain/github/publishing/publication.ts';
 import { RunAction } from '../../src/domain/run/events.ts';
 import { JOURNAL_VERSION } from '../../src/domain/run/limits.ts';

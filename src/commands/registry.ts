@@ -215,7 +215,7 @@ export const COMMANDS: readonly Command[] = [
     settings: ['repository', 'since', 'githubApiUrl', 'deadlineMs', 'output'],
     output: JSON_OUTPUT,
     switches: JSON_SWITCH,
-    start: loaded(async () => (await import('./publish/costs/outcomes.ts')).startOutcomes),
+    start: loaded(async () => (await import('./publish/costs.ts')).startOutcomes),
   },
   {
     name: 'clean',

@@ -6,10 +6,10 @@
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import { settingsOf } from '../config/schema.ts';
 import type { Problem } from '../domain/errors/problem.ts';
+import { jobOfRound } from '../domain/github/follow-up.ts';
 import { planId } from '../domain/github/publishing/identity.ts';
 import { publishable } from '../domain/github/publishing/policy.ts';
 import type { Publication } from '../domain/github/publishing/publication.ts';
-import { jobOfRound } from '../domain/github/rounds.ts';
 import { publishCommand, type TypedFlags } from '../domain/journal/continuation.ts';
 import type { StopSignal } from '../domain/run/exit-code.ts';
 import type { Interruption } from '../domain/run/limits.ts';
@@ -148,9 +148,9 @@ export async function obstacleToPublishing(
   // Nothing else loads the libraries that talk to GitHub.
   const { obstacleIn, openPlace, stop } = await import('./publish/place.ts');
   const { preflightPublishing } = await import('./publish/preflight.ts');
-  const { readBudget } = await import('./publish/costs/budget.ts');
+  const { readBudget } = await import('./publish/costs.ts');
   const { refuseForeign } = await import('./publish/plan-branch.ts');
-  const { beginOwnRound } = await import('./publish/follow-up/rounds.ts');
+  const { beginOwnRound } = await import('./publish/rounds.ts');
   const place = await openPlace({ ...context, ...inputs, say: () => {} });
   return obstacleIn(place, async () => {
     await preflightPublishing(place, followUp !== null);

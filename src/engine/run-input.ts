@@ -4,7 +4,7 @@ import type { ProviderRegistry } from '../adapters/providers/registry.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import type { Settings } from '../config/schema.ts';
 import type { Attempts } from '../domain/attempts/attempts.ts';
-import type { RoundCaps } from '../domain/github/rounds.ts';
+import type { RoundCaps } from '../domain/github/follow-up.ts';
 import type { TypedFlags } from '../domain/journal/continuation.ts';
 import type { FilledEntries } from '../domain/mcp/server-spec.ts';
 import type { BaseRevision, RunEvent } from '../domain/run/events.ts';

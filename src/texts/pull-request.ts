@@ -1,9 +1,14 @@
-/** Title and body of a pull request: measured facts first, and the model's own statements marked as such. */
+/**
+ * Title and body of a pull request: measured facts first, and the model's own statements marked as such. Also what a follow-up adds
+ * to it, and its answers in review threads.
+ */
 
+import type { FollowUp } from '../domain/github/follow-up.ts';
 import type { AskedIn } from '../domain/github/publishing/identity.ts';
-import { code, pathCode } from '../domain/github/publishing/markdown.ts';
-import { changeTitle, plainLine } from '../domain/github/publishing/plain-text.ts';
-import { type PullRecord, recordLine } from '../domain/github/publishing/record.ts';
+import { code, escaped, pathCode } from '../domain/github/publishing/markdown.ts';
+import { changeSubject, changeTitle, plainLine } from '../domain/github/publishing/plain-text.ts';
+import { verificationOf } from '../domain/github/publishing/policy.ts';
+import { type PullRecord, recordLine } from '../domain/github/publishing/pull-text.ts';
 import type { Flag } from '../domain/review/flag.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import { bullets } from './bounded-list.ts';
@@ -12,6 +17,7 @@ import {
   factsLine,
   folded,
   modelLine,
+  ownWords,
   paragraphs,
   ROOM,
   sectionsOf,
@@ -174,4 +180,68 @@ function baseLine({ result, base, merged }: PullRequestFacts): string {
 
 function short(sha: string): string {
   return sha.slice(0, 12);
+}
+
+/** Most follow-ups that the text lists; older lines make room. */
+const MAX_LINES = 20;
+
+const BEGIN = '<!-- patchsmith-follow-ups -->';
+const END = '<!-- /patchsmith-follow-ups -->';
+
+/** The text with a line for this follow-up, after those of earlier ones, before the record. The same facts give the same text. */
+export function withFollowUp(
+  body: string,
+  { result, followUp, sha }: { result: RunResult; followUp: FollowUp; sha: string },
+): string {
+  const text = body.replaceAll('\r\n', '\n');
+  const line = `- ${code(sha.slice(0, 12))} ${WHY[followUp.trigger]}: ${escaped(changeSubject(result), 120)} (${VERIFIED[verificationOf(result)]})`;
+  const begin = text.indexOf(BEGIN);
+  const end = text.indexOf(END, begin);
+  if (begin !== -1 && end !== -1) {
+    const lines = text
+      .slice(begin + BEGIN.length, end)
+      .split('\n')
+      .filter((one) => one.startsWith('- '));
+    if (lines.some((one) => one.startsWith(`- ${code(sha.slice(0, 12))} `))) return text;
+    return `${text.slice(0, begin)}${section([...lines, line].slice(-MAX_LINES))}${text.slice(end + END.length)}`;
+  }
+  const at = text.indexOf('<!-- patchsmith-record: ');
+  return at === -1 ? text : `${text.slice(0, at)}${section([line])}\n\n${text.slice(at)}`;
+}
+
+function section(lines: readonly string[]): string {
+  return `${BEGIN}\n**Follow-ups**\n\n${lines.join('\n')}\n\n${END}`;
+}
+
+const WHY = {
+  request: 'as asked for',
+  check: 'for a failed check',
+  conflict: 'for a conflict with the base',
+} as const;
+
+const VERIFIED = {
+  passed: 'verification passed',
+  failed: 'verification failed',
+  preexisting: 'verification fails as before the work',
+  otherwise: 'verified with other contents',
+  none: 'not verified',
+} as const;
+
+/** The answer in a review thread. */
+export function threadAnswer({
+  result,
+  sha,
+  isChanged,
+  mark,
+}: {
+  result: RunResult;
+  sha: string;
+  /** The commit changes the file that the thread is about. */
+  isChanged: boolean;
+  /** Lets a second publication find it. */
+  mark: string;
+}): string {
+  const what = isChanged ? `Changed in ${sha}` : `This file is not changed by ${sha}`;
+  const account = ownWords(result, 1_500, "In the model's own words, of all that it did:");
+  return paragraphs([`${what}; ${VERIFIED[verificationOf(result)]}.`, account, mark]);
 }

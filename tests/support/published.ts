@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { CheckReport } from '../../src/domain/check-report.ts';
-import type { OutcomesReport } from '../../src/domain/github/outcomes.ts';
+import type { OutcomesReport } from '../../src/domain/github/publishing/costs.ts';
 import type { Publication } from '../../src/domain/github/publishing/publication.ts';
 import type { RunEvent, RunResult } from '../../src/library.ts';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { RunOutcome } from '../../src/domain/run/outcome.ts';
 import type { RunResult } from '../../src/domain/run/result.ts';
-import { type Annotation, annotationLine, annotationsOf } from '../../src/texts/annotations.ts';
+import { type Annotation, annotationLine, annotationsOf } from '../../src/texts/step.ts';
 import { finishedRun, report, reviewed } from '../support/runs/finished-run.ts';
 import { hostileText } from '../support/text/hostile-text.ts';
 

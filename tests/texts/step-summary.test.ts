@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { RunOutcome } from '../../src/domain/run/outcome.ts';
-import { type StepFacts, stepSummary } from '../../src/texts/step-summary.ts';
+import { type StepFacts, stepSummary } from '../../src/texts/step.ts';
 import { finishedRun, report, TWO_ATTEMPTS } from '../support/runs/finished-run.ts';
 import { randomCases, sampled } from '../support/setup/sample.ts';
 import { hostileText } from '../support/text/hostile-text.ts';

@@ -1,11 +1,11 @@
 /** The pull requests and comments of patchsmith in a repository, and what the runs behind them have cost. */
 
 import * as z from 'zod';
-import type { PullOutcome } from '../../domain/github/outcomes.ts';
 import { originOfCommit } from '../../domain/github/publishing/commit-message.ts';
 import {
   costOfCommit,
   countedOnce,
+  type PullOutcome,
   type RunCost,
   recordOfCosts,
 } from '../../domain/github/publishing/costs.ts';

@@ -4,7 +4,7 @@
  */
 
 import type { Clone } from '../../adapters/github/clone.ts';
-import { type PullRequest, turnIntoDraft } from '../../adapters/github/pull-requests.ts';
+import { findPulls, type PullRequest, turnIntoDraft } from '../../adapters/github/pull-requests.ts';
 import { makeSignedCommit } from '../../adapters/github/signed-commit.ts';
 import { commitMessage, planTrailer } from '../../domain/github/publishing/commit-message.ts';
 import { costTrailer } from '../../domain/github/publishing/costs.ts';
@@ -13,11 +13,11 @@ import { draftReasons, verificationOf } from '../../domain/github/publishing/pol
 import { done, policyViolation, publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import { listed, sentence } from '../../domain/text/words.ts';
 import { warning } from '../../domain/warnings/warning.ts';
-import type { CommitOrder, Person } from '../../ports/github.ts';
-import type { Base, PublishJob } from './job.ts';
+import type { Person } from '../../ports/github.ts';
+import type { Base, PublishJob, PullPlace } from './job.ts';
 import { stop } from './place.ts';
 import { checkLinked, checkPolicy } from './policy-check.ts';
-import { accountOf, checkRules } from './preflight.ts';
+import { accountOf } from './preflight.ts';
 import type { CheckedPatch } from './read-run.ts';
 import { type PatchTrees, rebuildRun } from './rebuild-run.ts';
 
@@ -40,8 +40,12 @@ export interface ChangeFacts {
 export interface Ground {
   readonly clone: Clone;
   readonly base: Base;
+  /** Where its pull requests are, or will be. */
+  readonly place: PullPlace;
   /** Null for a branch that does not exist yet. */
   readonly head: string | null;
+  /** A pull request that was closed without being merged and has to be reopened, or null. */
+  readonly closed: PullRequest | null;
   /** The tree of the head if that is this run's commit already, else null. */
   readonly made: string | null;
   readonly trees: PatchTrees;
@@ -49,8 +53,6 @@ export interface Ground {
   readonly request: string | null;
   /** The parents of a commit of this tree; null where the branch is at it already. Stops where it must not be made. */
   parents(tree: string): Promise<readonly string[] | null>;
-  /** The pull requests that protected files may only reach as drafts. */
-  pulls(): Promise<readonly PullOfChange[]>;
   /** Opens the pull request if there is none. */
   findOrOpen(facts: ChangeFacts): Promise<{ thing: PullRequest | PullOfChange; isNew: boolean }>;
   /** Whether its text had to be changed. */
@@ -59,46 +61,41 @@ export interface Ground {
   finish(pull: PullOfChange, sha: string, isNew: boolean): Promise<void>;
 }
 
-/** The patch, and where it goes. */
-export interface ChangeToPublish {
-  readonly patch: CheckedPatch;
-  readonly unfinished: boolean;
-  /** The branch, at the start of a sentence. */
-  readonly name: string;
-  /** Null if the branch has moved since GitHub was asked. */
-  look(): Promise<Ground | null>;
-}
-
 /** Others may move the branch at the same time; everything is then read again. */
 const TRIES = 3;
 
-/** Never commits over what others have pushed. Reports the pull request as soon as it exists, whatever happens after that. */
-export async function publishChange(job: PublishJob, given: ChangeToPublish): Promise<RunOutcome> {
-  const { patch, unfinished, name } = given;
-  const { branch, publication, sayMade } = job;
+/**
+ * Never commits over what others have pushed. Reports the pull request as soon as it exists, whatever happens after that. `look`
+ * gives null if the branch has moved since GitHub was asked.
+ */
+export async function publishChange(
+  job: PublishJob,
+  patch: CheckedPatch,
+  unfinished: boolean,
+  look: () => Promise<Ground | null>,
+): Promise<RunOutcome> {
+  const { branch, publication, result, sayMade } = job;
   const byName = checkPolicy(job, patch);
   for (let tries = 1; tries <= TRIES; tries += 1) {
-    const ground = await given.look();
+    const ground = await look();
     if (ground === null) continue;
-    const { clone, base, head, made } = ground;
+    const { clone, base, head } = ground;
     publication.base = { branch: base.branch, sha: base.sha };
-    const { tree, protectedPaths: linked } =
-      made === null
-        ? await rebuildRun(job, clone, patch, ground.trees)
-        : { tree: made, protectedPaths: await checkLinked(job, clone, patch, made) };
-    const facts = { unfinished, protectedPaths: [...byName, ...linked] };
+    const tree = ground.made ?? (await rebuildRun(job, clone, patch, ground.trees));
+    const protectedPaths = [...byName, ...(await checkLinked(job, clone, patch, tree))];
     const parents = await ground.parents(tree);
-    await draftFirst(job, ground, facts.protectedPaths);
+    await draftFirst(job, ground, protectedPaths);
+    let sha: string | null = null;
     if (parents === null && head !== null) {
-      publication.commit = { sha: head, tree, operation: 'none', verified: null };
+      sha = head;
+      publication.commit = { sha, tree, operation: 'none', verified: null };
       sayMade(`${branch} has this change already`);
-      return tellOnPull(job, ground, { ...facts, sha: head });
-    }
-    if (parents === null || !(await clone.fetch(parents))) continue;
-    const order = { tree, parents, branch, head, base: base.branch, request: ground.request };
-    const sha = await makeCommit(job, clone, order);
-    if (sha !== null) return tellOnPull(job, ground, { ...facts, sha });
+    } else if (parents !== null && (await clone.fetch(parents)))
+      sha = await makeCommit(job, ground, tree, parents);
+    if (sha !== null) return tellOnPull(job, ground, { sha, unfinished, protectedPaths });
   }
+  const number = result.followUp?.pullRequest;
+  const name = number === undefined ? `The branch ${branch}` : `The branch of pull request #${number}`;
   return publishFailed(
     'ERR_PULL_REQUEST_MOVED',
     `${name} was updated by others ${TRIES} times in a row. Publish again.`,
@@ -108,7 +105,9 @@ export async function publishChange(job: PublishJob, given: ChangeToPublish): Pr
 /** Makes all pull requests of a branch drafts before protected files reach it, from where they could be merged at once. */
 async function draftFirst(job: PublishJob, ground: Ground, protectedPaths: readonly string[]): Promise<void> {
   if (protectedPaths.length === 0) return;
-  for (const pull of await ground.pulls()) {
+  const { place, closed } = ground;
+  const open = await findPulls(place.upstream, place.wanted, 'open');
+  for (const pull of open.length === 0 && closed !== null ? [closed] : open) {
     const why = pull.draft === true ? null : await turnIntoDraft(job.upstream, pull);
     if (why !== null)
       stop(
@@ -164,51 +163,42 @@ async function keptDraft(job: PublishJob, pull: PullOfChange, reasons: readonly 
   return false;
 }
 
-/** The commit to make; `base` and `request` are stated in its message. */
-interface CommitToMake extends Pick<CommitOrder, 'tree' | 'parents' | 'branch' | 'head'> {
-  readonly base: string;
-  readonly request: string | null;
-}
-
 /**
  * Makes the commit and moves the branch to it, which is reported in the publication. Null if someone else has moved the branch in the
  * meantime: nothing was overwritten.
  */
-async function makeCommit(job: PublishJob, clone: Clone, wanted: CommitToMake): Promise<string | null> {
-  const { settings, fork, result, publication, sayMade } = job;
-  const { base, request, ...order } = wanted;
-  const { author, committer, trailers } = await peopleOf(job);
-  const facts = { runId: result.runId, tree: order.tree, base, request };
-  const message = commitMessage(changeSubject(result), facts, {
-    message: settings.commitMessage,
-    trailers: [...planTrailer(result.plan?.title), ...costTrailer(result), ...trailers],
-  });
-  const { branch, parents, head } = order;
-  const operation = head === null ? 'created' : 'updated';
-  await checkRules(fork, settings, { branch, message, isNew: head === null, isMerge: parents.length > 1 });
-  const report = (sha: string, verified: boolean | null) => {
-    publication.commit = { sha, tree: order.tree, operation, verified };
-    sayMade(`${branch} ${operation}: ${sha.slice(0, 8)}`);
-    return sha;
-  };
-  if (settings.sign === 'required') {
-    const made = await makeSignedCommit(fork, clone, { ...order, message, author, committer });
-    if (made.status === 'failed') stop(publishFailed('ERR_COMMIT_NOT_MADE', sentence(made.message)));
-    return made.status === 'moved' ? null : report(made.sha, true);
-  }
-  const by = author ?? (await accountOf(fork));
-  const sha = await clone.makeCommit({ ...order, message, author: by, committer: committer ?? by });
-  return (await clone.push(sha, `refs/heads/${branch}`)) ? report(sha, null) : null;
-}
-
-async function peopleOf({ fork, settings }: PublishJob) {
+async function makeCommit(
+  job: PublishJob,
+  { clone, base, head, request }: Ground,
+  tree: string,
+  parents: readonly string[],
+): Promise<string | null> {
+  const { settings, fork, result, publication, branch, sayMade } = job;
   const { author, committer, signoff, coAuthors } = settings;
   const line = ({ name, email }: Person) => `${name} <${email}>`;
   // As `git commit --signoff` does it: by the committer, who is the author where none is named.
   const signer = signoff ? (committer ?? author ?? (await accountOf(fork))) : null;
   const trailers = [
+    ...planTrailer(result.plan?.title),
+    ...costTrailer(result),
     ...coAuthors.map((person) => `Co-authored-by: ${line(person)}`),
     ...(signer === null ? [] : [`Signed-off-by: ${line(signer)}`]),
   ];
-  return { author, committer, trailers };
+  const facts = { runId: result.runId, tree, base: base.branch, request };
+  const wishes = { message: settings.commitMessage, trailers };
+  const order = { tree, parents, branch, head, message: commitMessage(changeSubject(result), facts, wishes) };
+  const operation = head === null ? 'created' : 'updated';
+  const report = (sha: string, verified: boolean | null) => {
+    publication.commit = { sha, tree, operation, verified };
+    sayMade(`${branch} ${operation}: ${sha.slice(0, 8)}`);
+    return sha;
+  };
+  if (settings.sign === 'required') {
+    const made = await makeSignedCommit(fork, clone, { ...order, author, committer });
+    if (made.status === 'failed') stop(publishFailed('ERR_COMMIT_NOT_MADE', sentence(made.message)));
+    return made.status === 'moved' ? null : report(made.sha, true);
+  }
+  const by = author ?? (await accountOf(fork));
+  const sha = await clone.makeCommit({ ...order, author: by, committer: committer ?? by });
+  return (await clone.push(sha, `refs/heads/${branch}`)) ? report(sha, null) : null;
 }

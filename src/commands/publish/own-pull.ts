@@ -4,7 +4,6 @@ import { ownAccount } from '../../adapters/github/access.ts';
 import { setMetadata } from '../../adapters/github/pull-request-metadata.ts';
 import {
   findPullRequest,
-  findPulls,
   openPullRequest,
   type PullRequest,
   reopenPullRequest,
@@ -12,7 +11,7 @@ import {
 } from '../../adapters/github/pull-requests.ts';
 import { isMadeFor, isOfAnotherRequest } from '../../domain/github/publishing/commit-message.ts';
 import { requestOf } from '../../domain/github/publishing/identity.ts';
-import { markedPart, type TitledText, updatedText } from '../../domain/github/publishing/own-part.ts';
+import { markedPart, type TitledText, updatedText } from '../../domain/github/publishing/pull-text.ts';
 import { publishFailed } from '../../domain/run/outcome.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import { sha256Of } from '../../files/hash.ts';
@@ -28,13 +27,14 @@ export async function lookAtOwnPull(job: PublishJob): Promise<Ground> {
   const { plan, result } = job;
   const began = result.baseBranch;
   const found = await lookAtBranch({ ...job, began, hasIssue: job.askedIn !== null });
-  const { base, place, clone, head, since, closed } = found;
+  const { base, place, clone, head, since } = found;
   const { baseSha } = result;
   if (baseSha === null || !(await clone.fetch([base.sha, baseSha])))
     return stop(publishFailed('ERR_PATCH_CONFLICT', NOT_PUSHED));
   const [{ tree: now }, { tree: then }] = [await clone.commit(base.sha), await clone.commit(baseSha)];
   return {
-    ...{ clone, base, head, made: null },
+    ...found,
+    made: null,
     trees: { began: then, now, name: `${base.branch} (${base.sha.slice(0, 8)})` },
     request: requestOf(plan),
     async parents(tree) {
@@ -44,10 +44,6 @@ export async function lookAtOwnPull(job: PublishJob): Promise<Ground> {
       // The commits of the branch stay in its history; a base that has moved is merged in.
       if (since.ahead === 0) return [base.sha];
       return since.behind === 0 ? [head] : [head, base.sha];
-    },
-    async pulls() {
-      const open = await findPulls(place.upstream, place.wanted, 'open');
-      return open.length === 0 && closed !== null ? [closed] : open;
     },
     async findOrOpen(facts) {
       // People may have closed it since.

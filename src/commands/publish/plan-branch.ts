@@ -5,7 +5,6 @@
 
 import { ownAccount } from '../../adapters/github/access.ts';
 import { type CommitsSince, commitsSince, findHead } from '../../adapters/github/branch.ts';
-import type { Clone } from '../../adapters/github/clone.ts';
 import { putComment } from '../../adapters/github/issues.ts';
 import {
   closedBy,
@@ -23,9 +22,9 @@ import { refusedResult } from '../../engine/finish/result.ts';
 import { sha256Of } from '../../files/hash.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
 import { commentText, shortComment } from '../../texts/issue-comment.ts';
+import type { Ground } from './change.ts';
 import { forReaders } from './issue/input-words.ts';
 import {
-  type Base,
   type BranchWanted,
   cleanMergeIn,
   cloneFor,
@@ -36,15 +35,8 @@ import {
 import { ended, type PublishPlace, stop } from './place.ts';
 
 /** A branch that this run, or the one ahead, may be published on. */
-export interface PlanBranch {
-  readonly base: Base;
-  readonly place: PullPlace;
-  readonly clone: Clone;
-  /** Null for a branch that does not exist yet. */
-  readonly head: string | null;
+export interface PlanBranch extends Pick<Ground, 'base' | 'place' | 'clone' | 'head' | 'closed'> {
   readonly since: CommitsSince | null;
-  /** A pull request that was closed without being merged and has to be reopened, or null. */
-  readonly closed: PullRequest | null;
 }
 
 /** The branch to look at. */
@@ -101,10 +93,8 @@ export async function refuseForeign(place: PublishPlace, work: BranchWork): Prom
   const { settings, repository, env } = place;
   // With a suffix each run has its own branch.
   if (settings.branchSuffix !== 'none') return;
-  const { source, title, sha256 } = work.plan;
-  const plan: RunPlan = { source, title, sha256, allow: [], protect: [] };
-  const id = planId(plan, repository, sha256Of);
-  const branch = settings.branch ?? branchOf(plan, id);
+  const id = planId(work.plan, repository, sha256Of);
+  const branch = settings.branch ?? branchOf(work.plan, id);
   const scratch = makeTemporaryFolder(env);
   const { base: began, hasIssue } = work;
   const wanted = { branch, began, hasIssue, marker: markerOf(id), result: null, scratch: scratch.path };

@@ -1,6 +1,6 @@
 /**
- * What GitHub would refuse: asked before a run spends anything, and again before its commit. GitHub has no query for permissions,
- * so this sends requests that have no effect: a blob that no commit contains, and a pull request from a branch to itself.
+ * What GitHub would refuse, asked before a run spends anything. GitHub has no query for permissions, so this sends requests that
+ * have no effect: a blob that no commit contains, and a pull request from a branch to itself.
  */
 
 import * as z from 'zod';
@@ -8,7 +8,6 @@ import { ownAccount } from '../../adapters/github/access.ts';
 import { findHead } from '../../adapters/github/branch.ts';
 import { answerOf, GitHubRefused, type OnGitHub } from '../../adapters/github/request.ts';
 import type { Settings } from '../../config/schema.ts';
-import { BranchRule, type CommitAhead, whyRefused } from '../../domain/github/publishing/branch-rules.ts';
 import { commitMessage } from '../../domain/github/publishing/commit-message.ts';
 import { publishFailed } from '../../domain/run/outcome.ts';
 import type { Person } from '../../ports/github.ts';
@@ -56,7 +55,7 @@ async function askForAll(
   await askForPullRequest(upstream, base);
   const branch = settings.branch ?? 'patchsmith/x';
   const isNew = settings.branch === null || (await findHead(fork, branch)) === null;
-  await checkRulesAhead(fork, settings, { branch, isNew, isMerge: false });
+  await checkRules(fork, settings, { branch, isNew, isMerge: false });
 }
 
 /** To a token that may open pull requests GitHub answers that there is nothing to merge. */
@@ -75,35 +74,23 @@ async function defaultBranchOf(where: OnGitHub, name: string): Promise<string> {
   return default_branch;
 }
 
-/** Stops if the rules of the branch refuse a commit with a message of the kind that a run's has. */
-export function checkRulesAhead(
+/**
+ * Stops if the rules of the branch refuse the commit of a run, with all that they refuse. Permits it if GitHub does not tell its
+ * rules, as old servers and free plans do not: it enforces them anyway.
+ */
+export async function checkRules(
   where: OnGitHub,
   settings: Settings,
   ahead: Pick<CommitAhead, 'branch' | 'isNew' | 'isMerge'>,
 ): Promise<void> {
-  const facts = { runId: 'x', tree: '0'.repeat(40), base: null, request: null };
-  const message = commitMessage('Change of a run', facts, { message: settings.commitMessage, trailers: [] });
-  return checkRules(where, settings, { ...ahead, message });
-}
-
-/** Exit 11 with all that they refuse; none if GitHub does not tell its rules. */
-export async function checkRules(
-  where: OnGitHub,
-  settings: Settings,
-  ahead: Pick<CommitAhead, 'branch' | 'isNew' | 'isMerge' | 'message'>,
-): Promise<void> {
   const rules = await answerOf(where.list('/rules/branches/{branch}', BranchRule, { branch: ahead.branch }));
-  // GitHub enforces them anyway. Old servers and free plans have none.
   if (rules.status !== 'ok' || rules.data.length === 0) return;
   const isSigned = settings.sign === 'required';
   const author = settings.author ?? (await accountOf(where));
   const committer = isSigned ? GITHUB : (settings.committer ?? author);
-  const commit = {
-    ...ahead,
-    isSigned,
-    author: author.email,
-    committer: committer.email,
-  };
+  const facts = { runId: 'x', tree: '0'.repeat(40), base: null, request: null };
+  const message = commitMessage('Change of a run', facts, { message: settings.commitMessage, trailers: [] });
+  const commit = { ...ahead, message, isSigned, author: author.email, committer: committer.email };
   const refused: string[] = [];
   for (const rule of rules.data) {
     const why = whyRefused(rule, commit);
@@ -134,4 +121,93 @@ export async function accountOf({ github }: OnGitHub): Promise<Person> {
   const me = await ownAccount(github);
   const { login, id } = me ?? { login: 'github-actions[bot]', id: 41_898_282 };
   return { name: login, email: `${id}+${login}@users.noreply.github.com` };
+}
+
+/** A rule in GitHub's answer. */
+const BranchRule = z.object({
+  type: z.string(),
+  ruleset_id: z.int().optional(),
+  parameters: z.unknown().optional(),
+});
+type BranchRule = z.infer<typeof BranchRule>;
+
+/** A commit that is to be made, as far as it is known. */
+interface CommitAhead {
+  readonly branch: string;
+  /** The branch does not exist yet. */
+  readonly isNew: boolean;
+  readonly isSigned: boolean;
+  readonly isMerge: boolean;
+  readonly message: string;
+  /** Email addresses. */
+  readonly author: string;
+  readonly committer: string;
+}
+
+const Pattern = z.object({
+  operator: z.enum(['starts_with', 'ends_with', 'contains', 'regex']),
+  pattern: z.string(),
+  negate: z.boolean().nullish(),
+});
+
+/** What the rule refuses and how to fix it, after "its rules "; null if it permits the commit, or is one that only GitHub knows. */
+function whyRefused({ type, parameters }: BranchRule, ahead: CommitAhead): string | null {
+  switch (type) {
+    case 'creation':
+      return ahead.isNew ? 'restrict who may create it: choose another name with --branch' : null;
+    case 'update':
+      return ahead.isNew ? null : 'restrict who may update it: choose another name with --branch';
+    case 'required_signatures':
+      return ahead.isSigned
+        ? null
+        : 'require signed commits: use --sign required, with GITHUB_TOKEN or the token of a GitHub App';
+    case 'required_linear_history':
+      return ahead.isMerge ? 'permit no merges, and the base has moved: delete the branch' : null;
+    case 'branch_name_pattern':
+      return against(parameters, ahead.branch, 'its name', '--branch');
+    case 'commit_message_pattern':
+      return against(parameters, ahead.message, 'the commit message', '--commit-message');
+    case 'commit_author_email_pattern':
+      return against(parameters, ahead.author, `the author ${ahead.author}`, '--author');
+    case 'committer_email_pattern':
+      return against(parameters, ahead.committer, `the committer ${ahead.committer}`, '--committer');
+    default:
+      return null;
+  }
+}
+
+function against(parameters: unknown, text: string, what: string, flag: string): string | null {
+  const read = Pattern.safeParse(parameters);
+  if (!read.success) return null;
+  const { operator, pattern, negate } = read.data;
+  const fits = matches(operator, pattern, text);
+  if (fits === null || fits !== (negate === true)) return null;
+  const how = `${negate ? 'not ' : ''}${WORDS[operator]} ${JSON.stringify(pattern)}`;
+  return `want ${what} to ${how}: set it with ${flag}`;
+}
+
+const WORDS = {
+  starts_with: 'start with',
+  ends_with: 'end with',
+  contains: 'contain',
+  regex: 'match',
+} as const;
+
+/** Null for a regular expression that only GitHub's engine knows, such as `(?i)x`. */
+function matches(operator: keyof typeof WORDS, pattern: string, text: string): boolean | null {
+  switch (operator) {
+    case 'starts_with':
+      return text.startsWith(pattern);
+    case 'ends_with':
+      return text.trimEnd().endsWith(pattern);
+    case 'contains':
+      return text.includes(pattern);
+    case 'regex':
+      try {
+        return new RegExp(pattern).test(text);
+      } catch (error) {
+        if (error instanceof SyntaxError) return null;
+        throw error;
+      }
+  }
 }

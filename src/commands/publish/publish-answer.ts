@@ -1,7 +1,7 @@
 /** The findings that a run answered with, as a review, a check run or SARIF. Its directory is hostile: the schema and caps decide. */
 
 import { join } from 'node:path';
-import { putCheckRun } from '../../adapters/github/check-runs.ts';
+import { putCheckRun } from '../../adapters/github/checks.ts';
 import { answerOf } from '../../adapters/github/request.ts';
 import { diffOf, putReview, readPull } from '../../adapters/github/reviews.ts';
 import {

@@ -138,14 +138,9 @@ async function publish(job: PublishJob): Promise<RunOutcome> {
   if (run.result.baseDirty === true && !merges) return usageError('ERR_BASE_DIRTY', UNCOMMITTED);
   if (patch === null) return usageError('ERR_NOTHING_TO_PUBLISH', 'The run has no patch.');
   const { unfinished } = verdict;
-  if (followUp === null) {
-    const look = () => lookAtOwnPull(job);
-    return publishChange(job, { patch, unfinished, name: `The branch ${job.branch}`, look });
-  }
-  const { lookAtContinuedPull } = await import('./follow-up/publish-follow-up.ts');
-  const look = () => lookAtContinuedPull(job, patch, followUp);
-  const name = `The branch of pull request #${followUp.pullRequest}`;
-  return publishChange(job, { patch, unfinished, name, look });
+  if (followUp === null) return publishChange(job, patch, unfinished, () => lookAtOwnPull(job));
+  const { lookAtContinuedPull } = await import('./continued-pull.ts');
+  return publishChange(job, patch, unfinished, () => lookAtContinuedPull(job, patch, followUp));
 }
 
 /** The workflow knows which issue it works for; a run that names another one is not the run it asked for. */

@@ -21,15 +21,7 @@ import {
 } from '../../git/store/trees.ts';
 import type { PublishJob } from './job.ts';
 import { stop } from './place.ts';
-import { checkLinked } from './policy-check.ts';
 import type { CheckedPatch } from './read-run.ts';
-
-/** The change to publish, on today's base. The clone has its tree. */
-export interface Change {
-  readonly tree: string;
-  /** What links of the tree give protected names to, and may only be published as a draft. */
-  readonly protectedPaths: readonly string[];
-}
 
 /** The trees of a patch, which the clone has. */
 export interface PatchTrees {
@@ -54,13 +46,14 @@ const ENV = { GIT_ALLOC_LIMIT: '256m' };
 /**
  * Applies the patch to what the run began with, which must give the tree that the run has proven, and merges that with today's
  * base. What comes out is checked as it is: the patch is not trusted to say what it does. Nothing new is refused, unless it is a merge.
+ * The clone has the tree that this gives.
  */
 export async function rebuildRun(
   job: PublishJob,
   clone: Clone,
   patch: CheckedPatch,
   trees: PatchTrees,
-): Promise<Change> {
+): Promise<string> {
   const { result, publication, findKnown, settings, say } = job;
   const proven = await provenTree(job, clone, patch, trees.began);
   const merged = await onBase(job, clone, trees, proven);
@@ -103,10 +96,9 @@ export async function rebuildRun(
   const isMerge = (result.followUp?.merge ?? null) !== null;
   if (settings.fallback === 'issue' && !isMerge)
     job.made.patch = await clone.run([...DIFF, trees.now, merged]);
-  const protectedPaths = await checkLinked(job, clone, patch, merged);
   // A merge that is kept as it is has both parents to tell.
   if (merged === trees.now && !isMerge) stop(noChange(`${trees.name} already contains the whole patch.`));
-  return { tree: merged, protectedPaths };
+  return merged;
 }
 
 /**

@@ -99,6 +99,7 @@ const KNOWN_REASONS: readonly (readonly [RegExp, string])[] = [
     /verified signature/i,
     'Use the token of a GitHub App or GITHUB_TOKEN, whose commits GitHub signs, with --sign required.',
   ],
+  [/must not contain merge commits/i, 'The base has moved, and is merged in: delete the branch.'],
   [
     /unknown Git LFS object/,
     'A run only writes the pointers of such files, so no one could check out the branch. In a checkout with the changed files run git add FILE and git lfs push --object-id origin with the ids; then publish again.',

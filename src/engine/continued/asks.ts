@@ -1,12 +1,8 @@
 /** What asks for more work on a pull request: review threads that wait for an answer, and failed checks of its head. */
 
-import { type FailedCheck, readFailedChecks } from '../../adapters/github/follow-up/failed-checks.ts';
-import {
-  type ReviewThread,
-  readThreads,
-  type ThreadComment,
-} from '../../adapters/github/follow-up/review-threads.ts';
+import { type FailedCheck, readFailedChecks } from '../../adapters/github/checks.ts';
 import { answerOf } from '../../adapters/github/request.ts';
+import { type ReviewThread, readThreads, type ThreadComment } from '../../adapters/github/reviews.ts';
 import type { AskedThread } from '../../domain/github/follow-up.ts';
 import { type UntrustedText, withoutCommand } from '../../domain/github/untrusted-text.ts';
 import { refused, type Stopped } from '../../domain/run/outcome.ts';

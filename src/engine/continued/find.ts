@@ -8,12 +8,11 @@ import {
   type NotOwn,
   type OwnPull,
   readOwnPull,
-} from '../../adapters/github/follow-up/continued-pull.ts';
-import { readRounds } from '../../adapters/github/follow-up/round-log.ts';
+} from '../../adapters/github/pull-requests.ts';
 import { OnGitHub } from '../../adapters/github/request.ts';
+import { readRounds } from '../../adapters/github/round-log.ts';
 import type { GitHubEvent } from '../../domain/github/event.ts';
-import type { Trigger } from '../../domain/github/follow-up.ts';
-import { type RecordedRound, type Round, whyDamaged } from '../../domain/github/rounds.ts';
+import { type RecordedRound, type Round, type Trigger, whyDamaged } from '../../domain/github/follow-up.ts';
 import {
   noChange,
   policyViolation,

@@ -1,8 +1,8 @@
 /** Finds the pull requests by patchsmith that an event is about before anything is checked out, so that a workflow can. */
 
 import * as z from 'zod';
-import { listOwnPulls, type OwnPull, readOwnPull } from '../../adapters/github/follow-up/continued-pull.ts';
-import { mayHaveFailedChecks } from '../../adapters/github/follow-up/failed-checks.ts';
+import { mayHaveFailedChecks } from '../../adapters/github/checks.ts';
+import { listOwnPulls, type OwnPull, readOwnPull } from '../../adapters/github/pull-requests.ts';
 import type { OnGitHub } from '../../adapters/github/request.ts';
 import type { Environment } from '../../domain/environment.ts';
 import type { GitHubEvent } from '../../domain/github/event.ts';

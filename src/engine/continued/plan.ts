@@ -4,15 +4,20 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fetchIssue } from '../../adapters/github/access.ts';
-import type { OwnPull } from '../../adapters/github/follow-up/continued-pull.ts';
+import type { OwnPull } from '../../adapters/github/pull-requests.ts';
 import { readPlan } from '../../adapters/plan/plan-file.ts';
 import type { Settings } from '../../config/schema.ts';
 import { parseRepoPath } from '../../domain/changes/path.ts';
 import { pathMatcher, pathPolicy, pathsOf } from '../../domain/changes/path-policy.ts';
-import type { FollowUp } from '../../domain/github/follow-up.ts';
+import {
+  type FollowUp,
+  jobOfRound,
+  type RoundVerdict,
+  recordedRound,
+  roundsInARow,
+} from '../../domain/github/follow-up.ts';
 import { consequenceOf } from '../../domain/github/publishing/policy.ts';
-import type { PullRecord } from '../../domain/github/publishing/record.ts';
-import { jobOfRound, type RoundVerdict, recordedRound, roundsInARow } from '../../domain/github/rounds.ts';
+import type { PullRecord } from '../../domain/github/publishing/pull-text.ts';
 import {
   noChange,
   publishFailed,

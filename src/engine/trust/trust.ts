@@ -13,7 +13,7 @@ import {
   trustInCheckout,
   trustInPull,
 } from '../../domain/github/event.ts';
-import { jobOfRound } from '../../domain/github/rounds.ts';
+import { jobOfRound } from '../../domain/github/follow-up.ts';
 import { policyViolation, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { sentence } from '../../domain/text/words.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';

@@ -18,12 +18,12 @@ import { sha256Of } from '../../../files/hash.ts';
 import type { CommandOutcome, HostContext } from '../../../host/context.ts';
 import { sayEnd, sayTo } from '../../../host/say.ts';
 import type { Given } from '../../command.ts';
-import { readBudget, type SpentBudget } from '../costs/budget.ts';
-import { prepareRounds, type RoundsPrepared, RUN_CAN_START } from '../follow-up/rounds.ts';
+import { readBudget, type SpentBudget } from '../costs.ts';
 import type { IssueOfWork } from '../job.ts';
 import { ended, obstacleIn, openPlace, type PublishPlace, stop } from '../place.ts';
 import { type BranchWork, refuseForeign } from '../plan-branch.ts';
 import { preflightPublishing } from '../preflight.ts';
+import { prepareRounds, type RoundsPrepared, RUN_CAN_START } from '../rounds.ts';
 import { MAX_SAID, readPublishInputs } from '../start.ts';
 import { commentOrWarn, labelIssue, readIssueOfWork, sayShortly } from './issue-of-work.ts';
 

@@ -1,4 +1,9 @@
-/** What runs have cost, as hidden lines of comments and trailers of commits say it. A run is counted once. */
+/**
+ * What runs have cost, as hidden lines of comments and trailers of commits say it, and what became of their pull requests. A run is
+ * counted once.
+ */
+
+import * as z from 'zod';
 
 /** What a run says that it has cost. */
 export interface RunCost {
@@ -66,3 +71,32 @@ export function countedOnce<Cost extends RunCost>(costs: readonly Cost[]): Cost[
 export function sumOfCosts(costs: readonly RunCost[]): number {
   return costs.reduce((sum, { usd }) => sum + usd, 0);
 }
+
+const Pull = z.strictObject({
+  number: z.int(),
+  title: z.string(),
+  url: z.string(),
+  state: z.enum(['open', 'merged', 'closed']),
+  edited: z.boolean().describe('Its branch has commits by others, merges aside'),
+  runs: z.int(),
+  costUsd: z.number().describe('Of its runs, and of those of its plan that have no pull request'),
+});
+/** A pull request of patchsmith, whatever it cost. */
+export type PullOutcome = Omit<z.infer<typeof Pull>, 'runs' | 'costUsd'>;
+
+/** The document. */
+export const OutcomesReport = z.strictObject({
+  version: z.literal(1),
+  patchsmith: z.string().describe('Version of patchsmith'),
+  repository: z.string(),
+  since: z.string().describe('What began or was opened before is left out'),
+  pullRequests: z.array(Pull),
+  merged: z.int(),
+  closed: z.int(),
+  open: z.int(),
+  editedBeforeMerge: z.int().describe('Those among the merged ones whose branch has commits by others'),
+  runs: z.int(),
+  costUsd: z.number().describe('Of all runs that pull requests and comments record, merged or not'),
+  costPerMergedUsd: z.number().nullable().describe('The same, divided by the merged ones; null without one'),
+});
+export type OutcomesReport = z.infer<typeof OutcomesReport>;

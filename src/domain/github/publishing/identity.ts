@@ -46,8 +46,8 @@ export function issuePlanId(url: string, sha256: (text: string) => string): stri
 }
 
 /** `patchsmith/issue-7-1a2b3c4d`: lower-case ASCII whatever the plan is called, at most 60 characters. */
-export function branchOf(plan: RunPlan, id: string): string {
-  return `patchsmith/${slugOf(plan)}-${id}`;
+export function branchOf({ source, title }: Pick<RunPlan, 'source' | 'title'>, id: string): string {
+  return `patchsmith/${slug(wordsOf(source, title)) || 'plan'}-${id}`;
 }
 
 /** What `--branch-suffix` adds: from the run alone, so that the same run is always published on the same branch. */
@@ -104,10 +104,6 @@ function withoutFragment(url: string): string {
 /** Whether a plan file is in the repository, in which case its path identifies it. */
 function isInside(path: string): boolean {
   return !path.startsWith('/') && path !== '..' && !path.startsWith('../');
-}
-
-function slugOf({ source, title }: RunPlan): string {
-  return slug(wordsOf(source, title)) || 'plan';
 }
 
 function wordsOf(source: PlanSource, title: string): string {

@@ -3,14 +3,12 @@
  * those of the runs after it, and a run that also publishes its own.
  */
 
-import { readGitHubEvent } from '../../../adapters/github/event-file.ts';
-import { type OwnPull, readOwnPull } from '../../../adapters/github/follow-up/continued-pull.ts';
-import { addRound, readRounds } from '../../../adapters/github/follow-up/round-log.ts';
-import type { GitHubEvent } from '../../../domain/github/event.ts';
-import type { FollowUp, Trigger } from '../../../domain/github/follow-up.ts';
-import { issuePlanId, markerOf } from '../../../domain/github/publishing/identity.ts';
-import { escaped } from '../../../domain/github/publishing/markdown.ts';
+import { readGitHubEvent } from '../../adapters/github/event-file.ts';
+import { type OwnPull, readOwnPull } from '../../adapters/github/pull-requests.ts';
+import { addRound, readRounds } from '../../adapters/github/round-log.ts';
+import type { GitHubEvent } from '../../domain/github/event.ts';
 import {
+  type FollowUp,
   jobOfRound,
   judgeRound,
   ROUNDS_REF,
@@ -18,16 +16,19 @@ import {
   type RoundCaps,
   type RoundVerdict,
   roundWords,
+  type Trigger,
   whyDamaged,
-} from '../../../domain/github/rounds.ts';
-import { isBot } from '../../../domain/github/untrusted-text.ts';
-import { done, noChange, publishFailed, type RunOutcome } from '../../../domain/run/outcome.ts';
-import { sentence } from '../../../domain/text/words.ts';
-import { sha256Of } from '../../../files/hash.ts';
-import type { Clock } from '../../../ports.ts';
-import { sayShortly } from '../issue/issue-of-work.ts';
-import { ended, type PublishPlace, stop } from '../place.ts';
-import { checkRulesAhead } from '../preflight.ts';
+} from '../../domain/github/follow-up.ts';
+import { issuePlanId, markerOf } from '../../domain/github/publishing/identity.ts';
+import { escaped } from '../../domain/github/publishing/markdown.ts';
+import { isBot } from '../../domain/github/untrusted-text.ts';
+import { done, noChange, publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
+import { sentence } from '../../domain/text/words.ts';
+import { sha256Of } from '../../files/hash.ts';
+import type { Clock } from '../../ports.ts';
+import { sayShortly } from './issue/issue-of-work.ts';
+import { ended, type PublishPlace, stop } from './place.ts';
+import { checkRules } from './preflight.ts';
 
 /** What a round is recorded from. */
 interface RoundQuestion {
@@ -52,7 +53,7 @@ async function beginRound(
   trigger: Trigger,
 ): Promise<RoundBegun> {
   const ahead = { branch: pull.branch, isNew: false, isMerge: trigger === 'conflict' };
-  await checkRulesAhead(where, settings, ahead);
+  await checkRules(where, settings, ahead);
   const job = jobOfRound(env);
   const isRequest = trigger === 'request';
   const asked: Round = {

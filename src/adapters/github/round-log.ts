@@ -12,11 +12,11 @@ import {
   type RoundCounts,
   roundIn,
   roundMessage,
-} from '../../../domain/github/rounds.ts';
-import type { GitHubRefusal } from '../../../ports/github.ts';
-import { Ref } from '../branch.ts';
-import { GitHubObjectId, GitHubRefused, type OnGitHub } from '../request.ts';
-import type { OwnPull } from './continued-pull.ts';
+} from '../../domain/github/follow-up.ts';
+import type { GitHubRefusal } from '../../ports/github.ts';
+import { Ref } from './branch.ts';
+import type { OwnPull } from './pull-requests.ts';
+import { GitHubObjectId, GitHubRefused, type OnGitHub } from './request.ts';
 
 const NAME = ROUNDS_REF.replace('refs/', '');
 

@@ -7,7 +7,7 @@ import {
   type Round,
   recordedRound,
   roundIn,
-} from '../../../src/domain/github/rounds.ts';
+} from '../../../src/domain/github/follow-up.ts';
 
 const HOUR = 3_600_000;
 const NOW = Date.parse('2026-03-01T12:00:00Z');

@@ -3,33 +3,33 @@
  * whether patchsmith made it, and for its rules.
  */
 
-import { mergeBaseOf } from '../../../adapters/github/branch.ts';
-import { type Clone, MAX_CONTENT_BYTES } from '../../../adapters/github/clone.ts';
+import { mergeBaseOf } from '../../adapters/github/branch.ts';
+import { type Clone, MAX_CONTENT_BYTES } from '../../adapters/github/clone.ts';
+import { ownTexts } from '../../adapters/github/issues.ts';
 import {
   commitsOf,
   NOT_OWN,
   type OwnPull,
   readOwnPull,
-} from '../../../adapters/github/follow-up/continued-pull.ts';
-import { readThreads, replyTo, resolveThread } from '../../../adapters/github/follow-up/review-threads.ts';
-import { ownTexts } from '../../../adapters/github/issues.ts';
-import { findPulls, updatePullRequest } from '../../../adapters/github/pull-requests.ts';
-import { OnGitHub } from '../../../adapters/github/request.ts';
-import { conflictKind, hasMarkers } from '../../../domain/github/conflict.ts';
-import type { FollowUp } from '../../../domain/github/follow-up.ts';
-import { originOfCommit } from '../../../domain/github/publishing/commit-message.ts';
-import { requestOf } from '../../../domain/github/publishing/identity.ts';
-import { policyViolation, publishFailed } from '../../../domain/run/outcome.ts';
-import { listed, sentence } from '../../../domain/text/words.ts';
-import { warning } from '../../../domain/warnings/warning.ts';
-import { type MergedTrees, mergeTrees } from '../../../git/store/merge-trees.ts';
-import { treeDifferences, treeEntries } from '../../../git/store/trees.ts';
-import { threadAnswer, withFollowUp } from '../../../texts/follow-up.ts';
-import type { Ground } from '../change.ts';
-import { cleanMergeIn, cloneFor, type PublishJob } from '../job.ts';
-import { obstacleIn, stop } from '../place.ts';
-import { checkPolicy } from '../policy-check.ts';
-import type { CheckedPatch } from '../read-run.ts';
+  updatePullRequest,
+} from '../../adapters/github/pull-requests.ts';
+import { OnGitHub } from '../../adapters/github/request.ts';
+import { readThreads, replyTo, resolveThread } from '../../adapters/github/reviews.ts';
+import { conflictKind, hasMarkers } from '../../domain/github/conflict.ts';
+import type { FollowUp } from '../../domain/github/follow-up.ts';
+import { originOfCommit } from '../../domain/github/publishing/commit-message.ts';
+import { requestOf } from '../../domain/github/publishing/identity.ts';
+import { policyViolation, publishFailed } from '../../domain/run/outcome.ts';
+import { listed, sentence } from '../../domain/text/words.ts';
+import { warning } from '../../domain/warnings/warning.ts';
+import { type MergedTrees, mergeTrees } from '../../git/store/merge-trees.ts';
+import { treeDifferences, treeEntries } from '../../git/store/trees.ts';
+import { threadAnswer, withFollowUp } from '../../texts/pull-request.ts';
+import type { Ground } from './change.ts';
+import { cleanMergeIn, cloneFor, type PublishJob } from './job.ts';
+import { obstacleIn, stop } from './place.ts';
+import { checkPolicy } from './policy-check.ts';
+import type { CheckedPatch } from './read-run.ts';
 
 /** The pull request as it is now: the change goes on its head, and never over it. Null if that moves meanwhile. */
 export async function lookAtContinuedPull(
@@ -42,6 +42,7 @@ export async function lookAtContinuedPull(
   if (typeof pull === 'string') return moved(`${nothingAdded(followUp)} ${NOT_OWN[pull]}`);
   if (pull.branch !== followUp.branch || pull.marker !== followUp.marker)
     return moved(`${nothingAdded(followUp)} it is not the one that the run continued.`);
+  const where = new OnGitHub(upstream.github, pull.repository);
   const clone = cloneFor(job, pull.repository);
   await refuseOthers(job, clone, pull, followUp);
   checkPolicy(job, patch, pull.record.rules);
@@ -54,18 +55,17 @@ export async function lookAtContinuedPull(
   const { began, refuseUnresolved, now } =
     made === null ? await treesOf(job, clone, pull, followUp, head.tree) : { began: made, now: made };
   return {
-    ...{ clone, head: pull.head, made, trees: { began, now, name } },
+    ...{ clone, head: pull.head, closed: null, made, trees: { began, now, name } },
     base: { repository: pull.repository, ...pull.base },
+    place: {
+      upstream: where,
+      wanted: { base: pull.base.branch, branch: pull.branch, headOwner: where.owner, headRepo: where.repo },
+    },
     request: trigger === 'request' ? (requestOf(plan) ?? 'review') : trigger,
     async parents(tree) {
       if (made !== null) return null;
       await refuseUnresolved?.(tree);
       return merge === null ? [pull.head] : [pull.head, merge];
-    },
-    async pulls() {
-      const where = new OnGitHub(upstream.github, pull.repository);
-      const wanted = { branch: pull.branch, headOwner: where.owner, headRepo: where.repo };
-      return findPulls(where, wanted, 'open');
     },
     // What was published with protected files has become a draft before.
     findOrOpen: async ({ protectedPaths }) => ({

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { markedPart, updatedText } from '../../../../src/domain/github/publishing/own-part.ts';
+import { markedPart, updatedText } from '../../../../src/domain/github/publishing/pull-text.ts';
 
 const MARKER = '<!-- patchsmith:1a2b3c4d -->';
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
