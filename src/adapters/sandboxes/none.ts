@@ -2,34 +2,88 @@
  * Commands without containment: a separate process group, an environment from an allow-list, and cleanup of leftover processes.
  */
 
-import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import type { Duplex, Readable, Writable } from 'node:stream';
-import type { EnforcedLimits } from '../../domain/run/limits.ts';
-import type { CommandTalk, Sandbox, SandboxCommand } from '../../ports.ts';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isWithin } from '../../domain/changes/path.ts';
+import type { CommandLimits } from '../../domain/run/limits.ts';
+import type { Sandbox } from '../../ports.ts';
 import { ForeignDescriptors } from './command/descriptors.ts';
-import type { PipeSource } from './command/output-pipe.ts';
-import { asFirstVictim, killMarked, killNow } from './command/process-table.ts';
-import { openLifecycle } from './command/sandbox-lifecycle.ts';
-import { exitOf, lastingCommand, limitedCommand, scriptCommand, withScript } from './command/shell.ts';
-import { type ContainedProcess, superviseCommand } from './command/supervise-command.ts';
-import { converse } from './command/talk.ts';
+import { enforcedLimits } from './command/limits.ts';
+import { OutputPipes } from './command/output-pipe.ts';
+import { killMarked, killNow } from './command/process-table.ts';
+import { findShell, lastingCommand, limitedCommand, scriptCommand } from './command/shell.ts';
+import { spawnCommand } from './command/spawn.ts';
+import { supervised } from './command/supervised.ts';
 import { usageOfMarked } from './command/usage.ts';
+import { realPathOf } from './host-files.ts';
+import { ownFolder, type SandboxOptions } from './options.ts';
+import { commandEnvironment, gitConfig } from './visible/environment.ts';
+import { searchPath, toolchainVariables } from './visible/toolchains.ts';
+
+/** Opens what runs commands where nothing contains them. */
+export async function openUncontained(options: SandboxOptions): Promise<Sandbox> {
+  const { root, folder = '', sandboxGitDir, hostEnv, limits } = options;
+  const files = await ownFolder(options);
+  const home = join(files, 'home');
+  await mkdir(home);
+  const config = join(files, 'gitconfig');
+  await writeFile(config, gitConfig(root));
+  const env = commandEnvironment({
+    hostEnv,
+    path: searchPath(hostEnv),
+    home,
+    gitConfig: config,
+    toolchains: toolchainVariables(hostEnv),
+  });
+  const git = { GIT_DIR: sandboxGitDir.gitDir, GIT_WORK_TREE: root };
+  return uncontained({
+    root,
+    folder,
+    env: { ...env, ...git },
+    files,
+    limits,
+    writable: [root, files, '/tmp'],
+  });
+}
+
+/** The variables that a program outside of the sandbox has besides its own: nothing that may be secret. */
+const FROM_HOST = ['HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'];
+
+/**
+ * Opens what runs programs that the operator wants outside of the sandbox. They are limited and ended like commands, and see the
+ * machine. They start in an empty folder, and find no programs in the work tree, so that none of them is run outside by accident.
+ */
+export async function openOutside(
+  options: Pick<SandboxOptions, 'scratchDir' | 'hostEnv' | 'limits' | 'root'>,
+): Promise<Sandbox> {
+  const { hostEnv, limits, root: tree } = options;
+  const files = await ownFolder(options);
+  const root = join(files, 'folder');
+  await mkdir(root);
+  const isOutside = (place: string) =>
+    place.startsWith('/') && !isWithin(place, tree) && !isWithin(realPathOf(place) ?? place, tree);
+  const PATH = (hostEnv.PATH ?? '').split(':').filter(isOutside).join(':');
+  const given = FROM_HOST.flatMap((name) => {
+    const value = hostEnv[name];
+    return value === undefined ? [] : [[name, value]];
+  });
+  const env = { ...Object.fromEntries(given), PATH };
+  return uncontained({ root, folder: '', env, files, limits, writable: [files] });
+}
 
 /** What commands without a sandbox are run with. */
-export interface NoneSetup {
-  readonly shell: string;
+interface NoneSetup {
   readonly root: string;
   /** Commands start in this folder of it. */
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
-  readonly limits: EnforcedLimits;
+  readonly limits: CommandLimits | undefined;
   /** Paths on the disks that commands are most likely to write to. */
   readonly writable: readonly string[];
   /** A private folder, removed with the sandbox. */
   readonly files: string;
-  /** Made in `files`. */
-  readonly pipes: PipeSource;
 }
 
 /** Every process of a command inherits this variable, whatever session or parent it moves to. */
@@ -38,85 +92,33 @@ const MARK = 'SANDBOX_COMMAND';
 /** Held open by this process alone, so that a program that is talked to does not live longer. */
 const LIFELINE_FD = 3;
 
-/** Runs commands without a sandbox. They are limited and cleaned up after, but not contained. */
-export function uncontained(setup: NoneSetup): Sandbox {
-  const { shell, limits, folder } = setup;
+function uncontained({ root, folder, env: shared, limits: asked, files, writable }: NoneSetup): Sandbox {
+  const shell = findShell();
+  const limits = enforcedLimits(asked, false);
+  const pipes = new OutputPipes(files);
   const foreign = new ForeignDescriptors();
-  const sandbox = openLifecycle({ level: 'none', ...setup }, (command, { path, pipes, watchdog }) =>
-    withScript(command.script, path, (script) => {
-      const { isStrict = false, talk, env } = command;
-      const line = scriptCommand({ program: shell, name: shell, isStrict }, script);
-      const run = { line, limits, folder };
-      return superviseCommand(
-        (onBytes) =>
-          talk === undefined
-            ? start(setup, { pipes, foreign, env, line: limitedCommand(run), onBytes })
-            : startTalk(setup, { foreign, env, line: lastingCommand(run, LIFELINE_FD), talk }),
-        command,
-        watchdog,
-      );
-    }),
-  );
+  const traits = { level: 'none' as const, limits, files, pipes, writable };
+  const sandbox = supervised(traits, async ({ isStrict = false, talk, env }, { script, onBytes }) => {
+    const run = { line: scriptCommand({ program: shell, name: shell, isStrict }, script), limits, folder };
+    const [program = '', ...args] = talk ? lastingCommand(run, LIFELINE_FD) : limitedCommand(run);
+    const mark = randomUUID();
+    const options = { cwd: root, env: { ...shared, ...env, [MARK]: mark }, detached: true };
+    const { child, output, ended } = await spawnCommand({ pipes, onBytes, talk, errorsFd: 2 }, (...own) => {
+      const stdio = foreign.withNothingElse([...own, ...(talk ? (['pipe'] as const) : [])]);
+      return spawn(program, args, { ...options, stdio });
+    });
+    const lifeline = child.stdio.at(LIFELINE_FD);
+    // Its other end is closed with the program.
+    lifeline?.on('error', () => lifeline.destroy());
+    return {
+      exited: ended,
+      output,
+      usage: (enough) => usageOfMarked(`${MARK}=${mark}`, enough),
+      async killAll() {
+        if (child.pid !== undefined) killNow(-child.pid);
+        await killMarked(`${MARK}=${mark}`);
+      },
+    };
+  });
   return { ...sandbox, close: () => sandbox.close().finally(() => foreign.close()) };
-}
-
-interface ProcessStart {
-  readonly pipes: PipeSource;
-  readonly foreign: ForeignDescriptors;
-  readonly env: SandboxCommand['env'];
-  readonly line: readonly string[];
-  readonly onBytes: (bytes: Uint8Array) => void;
-}
-
-interface StartTalk extends Pick<ProcessStart, 'foreign' | 'env' | 'line'> {
-  readonly talk: CommandTalk;
-}
-
-async function start(
-  setup: NoneSetup,
-  { pipes, foreign, line, env, onBytes }: ProcessStart,
-): Promise<ContainedProcess> {
-  const { output, writer, closeWriter } = await pipes.open(onBytes);
-  const stdio = foreign.withNothingElse(['ignore', writer, 'ignore']);
-  const { child, mark } = spawnMarked(setup, { line, env, stdio });
-  closeWriter();
-  return processOf(child, mark, output);
-}
-
-async function startTalk(
-  setup: NoneSetup,
-  { foreign, line, env, talk }: StartTalk,
-): Promise<ContainedProcess> {
-  const stdio = foreign.withNothingElse(['pipe', 'pipe', 'pipe', 'pipe']);
-  const { child, mark } = spawnMarked(setup, { line, env, stdio });
-  const lifeline = child.stdio[LIFELINE_FD] as Duplex;
-  // Its other end is closed with the program.
-  lifeline.on('error', () => lifeline.destroy());
-  const streams = {
-    stdin: child.stdio[0] as Writable,
-    stdout: child.stdio[1] as Readable,
-    stderr: child.stdio[2] as Readable,
-  };
-  return processOf(child, mark, converse(talk, streams));
-}
-
-function spawnMarked(
-  { root, env: shared }: NoneSetup,
-  { line: [program = '', ...args], env, stdio }: Pick<ProcessStart, 'line' | 'env'> & { stdio: StdioOptions },
-) {
-  const mark = randomUUID();
-  const options = { cwd: root, stdio, env: { ...shared, ...env, [MARK]: mark }, detached: true };
-  return { child: asFirstVictim(() => spawn(program, args, options)), mark };
-}
-
-function processOf(child: ChildProcess, mark: string, output: Readable): ContainedProcess {
-  return {
-    exited: exitOf(child),
-    output,
-    usage: (look) => usageOfMarked(`${MARK}=${mark}`, look),
-    async killAll() {
-      if (child.pid !== undefined) killNow(-child.pid);
-      await killMarked(`${MARK}=${mark}`);
-    },
-  };
 }

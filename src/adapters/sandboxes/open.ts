@@ -1,30 +1,23 @@
 /** Chooses how commands are contained, once for a whole run. */
 
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { whyNotTogether } from '../../domain/review/service.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import { PROXY_PORT } from './bubblewrap/listeners.ts';
 import { openBubblewrap } from './bubblewrap/open.ts';
-import { enforcedLimits } from './command/limits.ts';
-import { OutputPipes } from './command/output-pipe.ts';
 import { killMarked } from './command/process-table.ts';
-import { findShell } from './command/shell.ts';
-import { uncontained } from './none.ts';
-import { type OpenedSandbox, ownFolder, type SandboxOptions } from './options.ts';
-import { commandEnvironment, gitConfig } from './visible/environment.ts';
-import { searchPath, toolchainVariables } from './visible/toolchains.ts';
+import { openUncontained } from './none.ts';
+import type { OpenedSandbox, SandboxOptions } from './options.ts';
 
 /** Rejects only for a broken machine. */
 export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbox> {
-  if (options.mode === 'off') return openUncontained(options, []);
+  if (options.mode === 'off') return withoutSandbox(options, []);
   const opened = await openBest(options);
   if (opened.status !== 'unavailable' || options.mode === 'required') return opened;
   const unprotected = warning(
     'WARN_NO_SANDBOX',
     `COMMANDS RUN WITHOUT A SANDBOX: they can read and write everything you can. ${opened.reason}`,
   );
-  return openUncontained(options, [unprotected]);
+  return withoutSandbox(options, [unprotected]);
 }
 
 /** With namespaces if the machine gives them, else with Landlock. */
@@ -58,35 +51,8 @@ const NO_CACHES = warning(
   '--cache HAS NO EFFECT: without a sandbox, commands could write into the caches of this machine.',
 );
 
-function hasCaches({ caches }: SandboxOptions): boolean {
-  return caches !== undefined && caches.named.length + caches.found.length > 0;
-}
-
-async function openUncontained(options: SandboxOptions, warnings: Warning[]): Promise<OpenedSandbox> {
-  const { root, folder = '', sandboxGitDir, hostEnv } = options;
-  const files = await ownFolder(options);
-  const home = join(files, 'home');
-  await mkdir(home);
-  const config = join(files, 'gitconfig');
-  await writeFile(config, gitConfig(root));
-  const env = commandEnvironment({
-    hostEnv,
-    path: searchPath(hostEnv),
-    home,
-    gitConfig: config,
-    toolchains: toolchainVariables(hostEnv),
-  });
-  const git = { GIT_DIR: sandboxGitDir.gitDir, GIT_WORK_TREE: root };
-  const sandbox = uncontained({
-    shell: findShell(),
-    root,
-    folder,
-    env: { ...env, ...git },
-    files,
-    pipes: new OutputPipes(files),
-    limits: enforcedLimits(options.limits, false),
-    writable: [root, files, '/tmp'],
-  });
-  const all = hasCaches(options) ? [...warnings, NO_CACHES] : warnings;
-  return { status: 'ok', sandbox, warnings: all, shown: [] };
+async function withoutSandbox(options: SandboxOptions, warnings: Warning[]): Promise<OpenedSandbox> {
+  const { named = [], found = [] } = options.caches ?? {};
+  const all = named.length + found.length > 0 ? [...warnings, NO_CACHES] : warnings;
+  return { status: 'ok', sandbox: await openUncontained(options), warnings: all, shown: [] };
 }

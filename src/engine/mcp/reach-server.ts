@@ -103,7 +103,7 @@ async function programOf(
   const { command, args, env, isContained, secrets } = entry;
   let { sandbox } = place;
   if (!isContained) {
-    const { openOutside } = await import('../../adapters/sandboxes/outside.ts');
+    const { openOutside } = await import('../../adapters/sandboxes/none.ts');
     const { scratchDir, root } = place;
     const outside = await openOutside({ ...sandboxSettings(session.input), scratchDir, root });
     place.own(() => outside.close());

@@ -12,17 +12,13 @@ import {
   type ProcessId,
   waitUntilGone,
 } from '../command/process-table.ts';
-import {
-  type ContainedProcess,
-  type ExitStatus,
-  SandboxFailure,
-  untilClosed,
-} from '../command/supervise-command.ts';
+import type { ExitStatus } from '../command/spawn.ts';
+import { type ContainedProcess, SandboxFailure, untilClosed } from '../command/supervised.ts';
 import { usageInNamespace } from '../command/usage.ts';
 import { withTimeout } from '../command/with-timeout.ts';
 
 /** How long bubblewrap may take to report its namespace's init. */
-export const STATUS_MS = 5_000;
+const STATUS_MS = 5_000;
 /** The kernel ends a thousand processes one at a time, which takes a while on a busy machine. */
 const KILL_MS = 30_000;
 /** What init does not take with it in this time is killed one by one, and again as often. */
@@ -36,22 +32,15 @@ export interface RunningBubblewrap {
   readonly child: ChildProcess;
   readonly status: BubblewrapStatus;
   readonly ended: Promise<ExitStatus>;
-  /** Its output when it cannot set up the sandbox. */
-  readonly words: Readable;
   readonly output: Readable;
   /** Rejects if it must not begin. */
   readonly allowed: Promise<void>;
 }
 
 /** The command as what supervises it sees it. */
-export function containedIn({
-  child,
-  status,
-  ended,
-  words,
-  output,
-  allowed,
-}: RunningBubblewrap): ContainedProcess {
+export function containedIn({ child, status, ended, output, allowed }: RunningBubblewrap): ContainedProcess {
+  // What it says when it cannot set up the sandbox.
+  const words = child.stdio[2] as Readable;
   const complaint = new OutputCapture(COMPLAINT_LIMITS);
   words.on('data', (chunk: Buffer) => complaint.write(chunk));
   let hasBegun = false;
@@ -109,7 +98,7 @@ export function containedIn({
 type OpenStatus = BubblewrapStatus & Pick<OutputPipe, 'writer' | 'closeWriter'>;
 
 /** What bubblewrap reports on its status descriptor, one JSON document per line. */
-export interface BubblewrapStatus {
+interface BubblewrapStatus {
   /**
    * The namespace's init, by its process id outside; null if bubblewrap ended without creating one, or it is gone already.
    */

@@ -1,15 +1,19 @@
 /** What a sandboxed command sees of the machine, in mount order. */
 
-import { mkdir, readlink, writeFile } from 'node:fs/promises';
+import { readlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { getgid, getuid } from 'node:process';
 import { isWithin } from '../../../domain/changes/path.ts';
 import { UnusableFile } from '../../../domain/errors/thrown.ts';
 import { readRegularFile } from '../../../files/regular-file.ts';
 import type { SandboxGitDir } from '../../../ports/workspace.ts';
+import type { OpenCaches } from '../caches/open-caches.ts';
 import { realPathOf, statOf } from '../host-files.ts';
+import type { SandboxOptions } from '../options.ts';
 import { credentialFilesIn } from '../visible/credential-files.ts';
-import { etcMounts, type User } from '../visible/etc-folder.ts';
+import { gitConfig } from '../visible/environment.ts';
+import { etcMounts } from '../visible/etc-folder.ts';
+import type { Toolchains } from '../visible/toolchains.ts';
 import type { UserMount } from '../visible/user-mounts.ts';
 import type { Bind, Mount } from './args.ts';
 
@@ -17,49 +21,51 @@ import type { Bind, Mount } from './args.ts';
 export const HOME_INSIDE = '/home/agent';
 /** Where our own files that commands need are mounted. */
 const OURS_INSIDE = '/run/patchsmith';
+/** Where the program is that ssh and git use for a tunnel. */
+const TUNNEL_INSIDE = join(OURS_INSIDE, 'tunnel');
 
 const MEBIBYTE = 1024 * 1024;
 
-/** What a contained command sees of the machine. */
-export interface View {
-  readonly root: string;
-  /** Where the work tree is visible. */
-  readonly at: string;
-  readonly sandboxGitDir: SandboxGitDir;
-  /** A private folder for the files that are mounted. */
-  readonly files: string;
-  /** Names of services, which are reached at the loopback interface. */
-  readonly services: readonly string[];
-  /** Text of the git configuration. */
-  readonly gitConfig: string;
-  /** The program through which ssh reaches hosts; null for no way. */
-  readonly tunnel: string | null;
-  readonly toolchains: readonly { readonly source: string; readonly at: string }[];
-  /** Added by the operator. */
+/** The parts of the machine that commands will see. */
+export interface MachineView {
+  /** The home folders that they may not see. */
+  readonly homes: readonly string[];
+  readonly toolchains: Toolchains;
   readonly added: readonly UserMount[];
-  /** Of package caches, and their layers. */
-  readonly caches: readonly Mount[];
+  readonly caches: OpenCaches;
 }
 
-/** The mounts, and the variables that git needs in order to find what they show. */
+/** The mounts, and the variables that git needs in order to find what they show. `files` is a private folder for what is mounted. */
 export async function mountsOf(
-  view: View,
+  { root, shownAs = root, sandboxGitDir, network }: SandboxOptions,
+  { toolchains, added, caches }: MachineView,
+  files: string,
 ): Promise<{ mounts: Mount[]; variables: Readonly<Record<string, string>> }> {
-  const empty = await file(view, 'empty', '');
-  const readable = view.added.filter(({ writable }) => !writable);
-  const shown = ['/usr', '/usr/local', ...[...view.toolchains, ...readable].map((place) => place.at)];
-  const git = await gitMounts(view);
+  const empty = await file(files, 'empty', '');
+  const readable = added.filter(({ writable }) => !writable);
+  const shown = ['/usr', '/usr/local', ...[...toolchains.mounts, ...readable].map((place) => place.at)];
+  const git = await gitMounts(shownAs, sandboxGitDir, files);
+  const tunnel = network ? TUNNEL_INSIDE : null;
+  const etc = {
+    files,
+    gitConfig: gitConfig(shownAs, tunnel),
+    services: (network?.services ?? []).map(({ name }) => name),
+    tunnel,
+    // The user namespace keeps the user and group ids.
+    user: { uid: getuid?.() ?? 0, gid: getgid?.() ?? 0, home: HOME_INSIDE },
+    later: [...toolchains.mounts, ...added],
+  };
   const mounts: Mount[] = [
     ...(await systemMounts()),
-    ...etcMounts({ ...view, user: userInside(), later: [...view.toolchains, ...view.added] }),
+    ...etcMounts(etc),
     { kind: 'processes', at: '/proc' },
     { kind: 'devices', at: '/dev' },
     { kind: 'scratch', at: '/dev/shm', bytes: 256 * MEBIBYTE },
     { kind: 'closed', at: '/dev' },
     { kind: 'scratch', at: '/tmp', bytes: 1024 * MEBIBYTE },
     { kind: 'scratch', at: HOME_INSIDE, bytes: 256 * MEBIBYTE },
-    ...view.toolchains.map((place): Mount => ({ kind: 'read-only', ...place, optional: true })),
-    ...view.added.map(
+    ...toolchains.mounts.map((place): Mount => ({ kind: 'read-only', ...place, optional: true })),
+    ...added.map(
       ({ source, at, writable }): Mount => ({
         kind: writable ? 'read-write' : 'read-only',
         source,
@@ -67,10 +73,10 @@ export async function mountsOf(
         namedBy: '--mount',
       }),
     ),
-    ...view.caches,
+    ...caches.mounts,
     ...credentialFilesIn(shown).map((at): Mount => ({ kind: 'read-only', source: empty, at })),
     // After the scratch folders and toolchains, since the work tree may be below one of them.
-    { kind: 'read-write', source: view.root, at: view.at },
+    { kind: 'read-write', source: root, at: shownAs },
     ...git.mounts,
     // The directories bubblewrap creates by itself are in memory without a limit.
     { kind: 'closed', at: '/' },
@@ -86,11 +92,6 @@ export function oursInside(source: string, name: string): Bind {
 /** Below it, commands see the caches of package managers. */
 export const CACHES_INSIDE = join(OURS_INSIDE, 'caches');
 
-/** The user namespace keeps the user and group ids. */
-function userInside(): User {
-  return { uid: getuid?.() ?? 0, gid: getgid?.() ?? 0, home: HOME_INSIDE };
-}
-
 async function systemMounts(): Promise<Mount[]> {
   const mounts: Mount[] = [{ kind: 'read-only', source: '/usr', at: '/usr' }];
   for (const at of ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']) {
@@ -105,10 +106,11 @@ async function systemMounts(): Promise<Mount[]> {
  * Mounts the throwaway git dir over the real one. No mount point is in a folder that commands can write to: through a link
  * planted there, bubblewrap would follow the next command's mounts out of the tree.
  */
-async function gitMounts({ at: rootAt, sandboxGitDir, files }: View): Promise<{
-  mounts: Mount[];
-  variables: Record<string, string>;
-}> {
+async function gitMounts(
+  rootAt: string,
+  sandboxGitDir: SandboxGitDir,
+  files: string,
+): Promise<{ mounts: Mount[]; variables: Record<string, string> }> {
   const dotGit = join(rootAt, '.git');
   const mounts: Mount[] = [];
   if (sandboxGitDir.dotGitIsFile) {
@@ -116,7 +118,7 @@ async function gitMounts({ at: rootAt, sandboxGitDir, files }: View): Promise<{
     mounts.push({ kind: 'read-write', source: sandboxGitDir.gitDir, at });
     mounts.push({
       kind: 'read-only',
-      source: await file({ files }, 'dot-git', `gitdir: ${at}\n`),
+      source: await file(files, 'dot-git', `gitdir: ${at}\n`),
       at: dotGit,
     });
   } else {
@@ -162,8 +164,7 @@ export async function objectStores(first: string): Promise<string[]> {
   return [...stores];
 }
 
-async function file({ files }: Pick<View, 'files'>, name: string, text: string): Promise<string> {
-  await mkdir(files, { recursive: true, mode: 0o700 });
+async function file(files: string, name: string, text: string): Promise<string> {
   const path = join(files, name);
   await writeFile(path, text, { mode: 0o644 });
   return path;

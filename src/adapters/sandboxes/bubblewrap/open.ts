@@ -17,9 +17,9 @@ import { type OpenedSandbox, ownFolder, type SandboxOptions, type ShownPlace } f
 import { findToolchains, searchPath } from '../visible/toolchains.ts';
 import { userMounts } from '../visible/user-mounts.ts';
 import { FIRST_OPEN_PORT, type KernelSetting, type Mount, PID_MAX } from './args.ts';
-import { CACHES_INSIDE, HOME_INSIDE } from './mounts.ts';
+import { CACHES_INSIDE, HOME_INSIDE, type MachineView } from './mounts.ts';
 import { prove } from './probe.ts';
-import { type MachineView, type MachineViewPlace, setupFor } from './setup.ts';
+import { type SandboxPlace, setupFor } from './setup.ts';
 
 /** A sandbox by bubblewrap, or what prevents it and how to fix that. */
 export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSandbox> {
@@ -72,7 +72,7 @@ export async function examine(
 }
 
 /** Sets the sandbox up, and has it proven. */
-async function openIn(options: SandboxOptions, place: MachineViewPlace): Promise<OpenedSandbox> {
+async function openIn(options: SandboxOptions, place: SandboxPlace): Promise<OpenedSandbox> {
   const { caches, homes, files } = place;
   const made = await setupFor(options, place);
   if (made.status === 'refused') return made;

@@ -4,7 +4,7 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import type { CommandLimits } from '../../../domain/run/limits.ts';
 import type { Sandbox } from '../../../ports.ts';
 import { enforcedLimits } from '../command/limits.ts';
-import { SandboxFailure } from '../command/supervise-command.ts';
+import { SandboxFailure } from '../command/supervised.ts';
 import { type BubblewrapFeatures, type KernelSetting, PID_MAX } from './args.ts';
 import type { BubblewrapSetup, UnprovenSetup } from './setup.ts';
 import { bubblewrapSandbox, hasNames } from './start.ts';

@@ -9,9 +9,6 @@ import { oursInside } from './mounts.ts';
 /** Whatever runs in the sandbox itself is reached directly, by any of the names that it has for itself. */
 const DIRECT = 'localhost,.localhost,127.0.0.1,127.0.0.0/8,0.0.0.0,::1,[::1],sandbox';
 
-/** Where the program is that ssh and git use for a tunnel. */
-export const TUNNEL_INSIDE = '/run/patchsmith/tunnel';
-
 /** `files` is a private folder. */
 export async function tunnelProgram(files: string): Promise<Mount> {
   await writeFile(join(files, 'tunnel'), TUNNEL, { mode: 0o755 });

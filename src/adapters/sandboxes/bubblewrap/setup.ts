@@ -5,20 +5,17 @@ import { basename, dirname, join } from 'node:path';
 import type { EnforcedLimits } from '../../../domain/run/limits.ts';
 import type { SandboxNetwork } from '../../../ports/network.ts';
 import type { SandboxCommand } from '../../../ports.ts';
-import type { OpenCaches } from '../caches/open-caches.ts';
 import type { OutputPipes, PipeSource } from '../command/output-pipe.ts';
 import { findShell } from '../command/shell.ts';
 import type { SandboxOptions } from '../options.ts';
-import { commandEnvironment, gitConfig } from '../visible/environment.ts';
+import { commandEnvironment } from '../visible/environment.ts';
 import { GIT_CONFIG_INSIDE } from '../visible/etc-folder.ts';
 import { cacheVariables } from '../visible/package-caches.ts';
-import type { findToolchains } from '../visible/toolchains.ts';
-import type { UserMount } from '../visible/user-mounts.ts';
 import type { BubblewrapFeatures, KernelSetting, Mount } from './args.ts';
-import { HOME_INSIDE, mountsOf, oursInside, type View } from './mounts.ts';
+import { HOME_INSIDE, type MachineView, mountsOf, oursInside } from './mounts.ts';
 import { nestedCovers } from './nested-covers.ts';
 import { type Pins, pinMounts } from './pinned-mounts.ts';
-import { FEW_TRIES, ONE_TRY, proxyVariables, TUNNEL_INSIDE, tunnelProgram } from './proxy-clients.ts';
+import { FEW_TRIES, ONE_TRY, proxyVariables, tunnelProgram } from './proxy-clients.ts';
 
 /**
  * Process 1 of a sandbox and the shell that runs a script: copies that can be executed but not read, so that the kernel prevents
@@ -64,17 +61,8 @@ export interface BubblewrapSetup {
   readonly pipes: PipeSource;
 }
 
-/** The parts of the machine that commands will see. */
-export interface MachineView {
-  /** The home folders that they may not see. */
-  readonly homes: readonly string[];
-  readonly toolchains: ReturnType<typeof findToolchains>;
-  readonly added: readonly UserMount[];
-  readonly caches: OpenCaches;
-}
-
-/** The same, with what the sandboxes are made by and in. */
-export interface MachineViewPlace extends MachineView {
+/** The machine, and what the sandboxes are made by and in. */
+export interface SandboxPlace extends MachineView {
   readonly program: string;
   readonly files: string;
   readonly pipes: OutputPipes;
@@ -87,39 +75,13 @@ export type UnprovenSetup = Omit<BubblewrapSetup, 'features' | 'settings' | 'lim
 /** The setup, and all mounts of the machine in it; or why one of them may not be. */
 export async function setupFor(
   options: SandboxOptions,
-  { program, files, pipes, toolchains, added, caches, launcher }: MachineViewPlace,
+  place: SandboxPlace,
 ): Promise<
   { status: 'ok'; setup: UnprovenSetup; mounts: readonly Mount[] } | { status: 'refused'; reason: string }
 > {
-  const { root, shownAs: at = root, folder = '', sandboxGitDir, hostEnv, network = null } = options;
-  const services = (network?.services ?? []).map(({ name }) => name);
-  const tunnel = network && TUNNEL_INSIDE;
-  const view = {
-    root,
-    at,
-    sandboxGitDir,
-    files,
-    services,
-    gitConfig: gitConfig(at, tunnel),
-    tunnel,
-    toolchains: toolchains.mounts,
-    added,
-    caches: caches.mounts,
-  };
-  const { mounts, variables } = await mountsOf(view);
-  const tries = options.isNetworkClosed ? ONE_TRY : network && FEW_TRIES;
-  const proxied = { ...(network && proxyVariables(services)), ...tries };
-  const mounted = cacheVariables(
-    hostEnv,
-    added.map((mount) => mount.at),
-  );
-  const env = commandEnvironment({
-    hostEnv,
-    path: toolchains.path,
-    home: HOME_INSIDE,
-    gitConfig: GIT_CONFIG_INSIDE,
-    toolchains: { ...toolchains.variables, ...mounted, ...caches.variables },
-  });
+  const { root, shownAs = root, folder = '', sandboxGitDir, network = null } = options;
+  const { program, launcher, files, pipes, caches } = place;
+  const { mounts, variables } = await mountsOf(options, place, files);
   const shell = findShell();
   const shells = await closedShells(shell, launcher, files);
   const closed = [join(root, '.git'), dirname(sandboxGitDir.objects)];
@@ -134,11 +96,14 @@ export async function setupFor(
     pipes,
     shell,
     shells,
-    directory: at,
+    directory: shownAs,
     folder,
     pins: pinned.pins,
-    covers: await coversOf(view),
-    env: { ...env, ...variables, ...withBoth('MAVEN_OPTS', mounted, proxied) },
+    covers: await coversOf(options, files),
+    env: {
+      ...variablesOf(options, place, { home: HOME_INSIDE, gitConfig: GIT_CONFIG_INSIDE }),
+      ...variables,
+    },
     outerEnv: {},
     network,
     writable: [root, sandboxGitDir.gitDir, ...(caches.mounts.length > 0 ? [files] : [])],
@@ -147,17 +112,34 @@ export async function setupFor(
   return { status: 'ok', setup, mounts };
 }
 
-/** `more`, with the two values of `name` combined if both have one. */
-function withBoth(
-  name: string,
-  some: Readonly<Record<string, string>>,
-  more: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> {
-  return some[name] && more[name] ? { ...more, [name]: `${some[name]} ${more[name]}` } : more;
+/** The variables of commands that see these places, and find their home folder and git's configuration there. */
+export function variablesOf(
+  { hostEnv, network, isNetworkClosed }: SandboxOptions,
+  { toolchains, added, caches }: MachineView,
+  inside: { readonly home: string; readonly gitConfig: string },
+): Record<string, string> {
+  const mounted = cacheVariables(
+    hostEnv,
+    added.map(({ at }) => at),
+  );
+  const env = commandEnvironment({
+    hostEnv,
+    path: toolchains.path,
+    ...inside,
+    toolchains: { ...toolchains.variables, ...mounted, ...caches.variables },
+  });
+  const proxied = network ? proxyVariables(network.services.map(({ name }) => name)) : {};
+  // Two values of one variable.
+  const maven = [env.MAVEN_OPTS, proxied.MAVEN_OPTS].filter(Boolean).join(' ');
+  const tries = isNetworkClosed ? ONE_TRY : network && FEW_TRIES;
+  return { ...env, ...proxied, ...tries, ...(maven === '' ? {} : { MAVEN_OPTS: maven }) };
 }
 
 /** The mounts that keep commands away from the repositories in the work tree, once these are known. */
-async function coversOf({ root, at, sandboxGitDir, files }: View): Promise<BubblewrapSetup['covers']> {
+async function coversOf(
+  { root, shownAs: at = root, sandboxGitDir }: SandboxOptions,
+  files: string,
+): Promise<BubblewrapSetup['covers']> {
   const emptyFolder = join(files, 'empty-folder');
   await mkdir(emptyFolder, { mode: 0o755 });
   return ({ isSetup = false }) => {

@@ -2,15 +2,12 @@
 
 import { type StdioOptions, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import type { Duplex, Readable, Writable } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import type { Sandbox, SandboxCommand } from '../../../ports.ts';
 import { kernelLimits } from '../command/limits.ts';
-import type { PipeSource } from '../command/output-pipe.ts';
-import { asFirstVictim } from '../command/process-table.ts';
-import { openLifecycle } from '../command/sandbox-lifecycle.ts';
-import { exitOf, type ScriptPlace, scriptCommand, withScript } from '../command/shell.ts';
-import { type ContainedProcess, superviseCommand } from '../command/supervise-command.ts';
-import { converse } from '../command/talk.ts';
+import { type ScriptPlace, scriptCommand } from '../command/shell.ts';
+import { spawnCommand } from '../command/spawn.ts';
+import { type CommandResources, type ContainedProcess, supervised } from '../command/supervised.ts';
 import { withTimeout } from '../command/with-timeout.ts';
 import { statOf } from '../host-files.ts';
 import { type Bind, bubblewrapArgs, FIRST_OPEN_PORT, type PinnedMount } from './args.ts';
@@ -36,39 +33,45 @@ export function bubblewrapSandbox(setup: BubblewrapSetup): Sandbox {
   const { isFiltered, features } = setup;
   const isLite = !features.ownProc || !features.hostname;
   const level = !isFiltered ? 'namespaces' : isLite ? 'namespaces-lite' : 'namespaces+seccomp';
-  return openLifecycle({ level, ...setup }, (command, { path, pipes, watchdog }) =>
-    withScript(command.script, path, (script) =>
-      superviseCommand((onBytes) => start(setup, { command, pipes, script, onBytes }), command, watchdog),
-    ),
-  );
-}
-
-/** What one sandbox is set up for. */
-interface Start {
-  readonly command: Pick<SandboxCommand, 'isSetup' | 'isStrict' | 'env' | 'talk'>;
-  readonly pipes: PipeSource;
-  readonly script: ScriptPlace;
-  readonly onBytes: (bytes: Uint8Array) => void;
+  return supervised({ level, ...setup }, (command, own) => start(setup, command, own));
 }
 
 /** Has bubblewrap set up a sandbox, and lets the command begin in it. */
-async function start(setup: BubblewrapSetup, given: Start): Promise<ContainedProcess> {
-  const { command } = given;
-  const mounts = mountsFor(setup, given);
-  const { child, merged, status } = await spawnBubblewrap(setup, given, mounts);
+async function start(
+  setup: BubblewrapSetup,
+  command: SandboxCommand,
+  { script, onBytes }: CommandResources,
+): Promise<ContainedProcess> {
+  const { env, talk } = command;
+  const { pipes, network } = setup;
+  const mounts = mountsFor(setup, command, script);
+  const status = await openStatus(pipes);
+  // bubblewrap reads them to their ends, so every command needs descriptors of its own.
+  const settings = setup.settings.map(({ path }) => openSync(path, 'r'));
+  const args = [
+    ...['before', String(SETTINGS_FD + settings.length), setup.program],
+    ...argsFor(setup, command, script, mounts),
+  ];
+  const started = await spawnCommand(
+    { pipes, onBytes, talk, errorsFd: ERRORS_FD },
+    (stdin, stdout, errors) => {
+      const more = [
+        env === undefined ? 'ignore' : 'pipe',
+        errors,
+        network === null ? 'ignore' : 'ipc',
+      ] as const;
+      const stdio: StdioOptions = [stdin, stdout, 'pipe', status.writer, 'pipe', ...more, ...settings];
+      // A direct child without a shell in between: bubblewrap dies with us, and everything in it with bubblewrap. The launcher becomes
+      // bubblewrap, without the descriptors and capabilities that whoever started us left to us.
+      return spawn(setup.launcher, args, { stdio, env: { ...setup.outerEnv } });
+    },
+  );
+  status.closeWriter();
+  for (const fd of settings) closeSync(fd);
+  const { child } = started;
   const gate = gateOf(child.stdio.at(GATE_FD) as Duplex);
-  if (command.env !== undefined) giveVariables(child.stdio.at(ARGS_FD) as Duplex, command.env);
-  const words = child.stdio[2] as Readable;
-  const ended = exitOf(child);
-  const output =
-    merged.talk === null
-      ? merged.output
-      : converse(merged.talk, {
-          stdin: child.stdio[0] as Writable,
-          stdout: child.stdio[1] as Readable,
-          stderr: child.stdio.at(ERRORS_FD) as Readable,
-        });
-  const listeners = setup.network && serveListeners(setup.network, child, hasNames(setup));
+  if (env !== undefined) giveVariables(child.stdio.at(ARGS_FD) as Duplex, env);
+  const listeners = network && serveListeners(network, child, hasNames(setup));
   // What is mounted no longer changes, and nothing has run there yet.
   const allowed = gate.reported.then(async () => {
     const init = await status.init;
@@ -79,46 +82,13 @@ async function start(setup: BubblewrapSetup, given: Start): Promise<ContainedPro
     gate.open();
   });
   allowed.catch(() => undefined);
-  const contained = containedIn({ child, status, ended, words, output, allowed });
+  const contained = containedIn({ ...started, status, allowed });
   return { ...contained, killAll: () => contained.killAll().finally(() => listeners?.close()) };
 }
 
 /** Whether the runner hears which names programs look up. */
 export function hasNames({ network, settings }: Pick<BubblewrapSetup, 'network' | 'settings'>): boolean {
   return network !== null && settings.some(({ name }) => name === FIRST_OPEN_PORT);
-}
-
-/**
- * A direct child without a shell in between: bubblewrap dies with us, and everything in it with bubblewrap. The launcher becomes
- * bubblewrap, without the descriptors and capabilities that whoever started us left to us.
- */
-async function spawnBubblewrap(
-  setup: BubblewrapSetup,
-  { command, pipes, script, onBytes }: Start,
-  mounts: readonly PinnedMount[],
-) {
-  const { talk } = command;
-  const status = await openStatus(pipes);
-  const merged = talk === undefined ? { talk: null, ...(await pipes.open(onBytes)) } : { talk };
-  // bubblewrap reads them to their ends, so every command needs descriptors of its own.
-  const settings = setup.settings.map(({ path }) => openSync(path, 'r'));
-  const stdio: StdioOptions = [
-    ...(merged.talk === null ? (['ignore', merged.writer] as const) : (['pipe', 'pipe'] as const)),
-    'pipe',
-    status.writer,
-    'pipe',
-    command.env === undefined ? 'ignore' : 'pipe',
-    talk === undefined ? 'ignore' : 'pipe',
-    setup.network === null ? 'ignore' : 'ipc',
-    ...settings,
-  ];
-  const after = SETTINGS_FD + settings.length;
-  const args = ['before', String(after), setup.program, ...argsFor(setup, command, script, mounts)];
-  const child = asFirstVictim(() => spawn(setup.launcher, args, { stdio, env: { ...setup.outerEnv } }));
-  status.closeWriter();
-  if (merged.talk === null) merged.closeWriter();
-  for (const fd of settings) closeSync(fd);
-  return { child, merged, status };
 }
 
 /**
@@ -143,7 +113,11 @@ function giveVariables(more: Duplex, env: Readonly<Record<string, string>>): voi
   );
 }
 
-function mountsFor({ pins, covers }: BubblewrapSetup, { command, script }: Start): PinnedMount[] {
+function mountsFor(
+  { pins, covers }: BubblewrapSetup,
+  command: SandboxCommand,
+  script: ScriptPlace,
+): PinnedMount[] {
   const file = fileOf(script);
   const isThere = (mount: PinnedMount) => {
     if (!('source' in mount) || statOf(mount.source) !== null) return true;
@@ -163,7 +137,7 @@ function fileOf(script: ScriptPlace): Bind | null {
 
 function argsFor(
   setup: BubblewrapSetup,
-  command: Start['command'],
+  command: SandboxCommand,
   script: ScriptPlace,
   mounts: readonly PinnedMount[],
 ): string[] {

@@ -1,6 +1,5 @@
 /** The shell that runs a script, and how a script reaches it. */
 
-import type { ChildProcess } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,7 +7,6 @@ import type { EnforcedLimits } from '../../../domain/run/limits.ts';
 import { shellWord } from '../../../domain/shell-word.ts';
 import { orMissing } from '../host-files.ts';
 import { limitingScript } from './limits.ts';
-import type { ExitStatus } from './supervise-command.ts';
 
 /** The absolute path of a program of the machine, searched for in fixed folders: PATH may lead elsewhere. `more` come last. */
 export function findProgram(name: string, more: readonly string[] = []): string | null {
@@ -93,14 +91,6 @@ export async function withScript<T>(
   } finally {
     await rm(path, { force: true });
   }
-}
-
-/** Settles when the child exits, before its pipes close; rejects when it could not be started. */
-export function exitOf(child: ChildProcess): Promise<ExitStatus> {
-  return new Promise((resolve, reject) => {
-    child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
-    child.on('error', reject);
-  });
 }
 
 function isExecutable(path: string): boolean {

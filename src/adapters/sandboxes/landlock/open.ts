@@ -7,15 +7,14 @@ import { isWithin } from '../../../domain/changes/path.ts';
 import { shellWord } from '../../../domain/shell-word.ts';
 import { warning } from '../../../domain/warnings/warning.ts';
 import { boundariesOf, examine, warningsAbout } from '../bubblewrap/open.ts';
-import { FEW_TRIES, ONE_TRY, proxyVariables } from '../bubblewrap/proxy-clients.ts';
+import { variablesOf } from '../bubblewrap/setup.ts';
 import { enforcedLimits } from '../command/limits.ts';
 import { OutputPipes } from '../command/output-pipe.ts';
 import { findShell } from '../command/shell.ts';
 import { entriesOf, readText, realPathOf, statOf } from '../host-files.ts';
 import { findLauncher, whyNoLauncher } from '../launcher.ts';
 import { type OpenedSandbox, ownFolder, type SandboxOptions } from '../options.ts';
-import { commandEnvironment, gitConfig } from '../visible/environment.ts';
-import { cacheVariables } from '../visible/package-caches.ts';
+import { gitConfig } from '../visible/environment.ts';
 import { proveLandlock } from './probe.ts';
 import { rulesFor } from './rules.ts';
 import { type LandlockSetup, MAX_DOT_GIT_BYTES, type PutBackFile } from './start.ts';
@@ -39,11 +38,7 @@ export async function openLandlock(options: SandboxOptions, above: string): Prom
   await writeFile(config, gitConfig(options.root));
   const pipes = new OutputPipes(files);
   const network = options.network ?? null;
-  const { root, folder = '', sandboxGitDir, hostEnv } = options;
-  const variables = cacheVariables(
-    hostEnv,
-    added.map(({ at }) => at),
-  );
+  const { root, folder = '', sandboxGitDir } = options;
   const setup: LandlockSetup = {
     launcher,
     shell: findShell(),
@@ -53,15 +48,7 @@ export async function openLandlock(options: SandboxOptions, above: string): Prom
     kept: keptFiles(options),
     network,
     env: {
-      ...commandEnvironment({
-        hostEnv,
-        path: toolchains.path,
-        home: files,
-        gitConfig: config,
-        toolchains: { ...toolchains.variables, ...variables },
-      }),
-      ...(network && proxyVariables(network.services.map(({ name }) => name))),
-      ...(options.isNetworkClosed ? ONE_TRY : network && FEW_TRIES),
+      ...variablesOf(options, seen, { home: files, gitConfig: config }),
       GIT_DIR: sandboxGitDir.gitDir,
       GIT_WORK_TREE: root,
     },

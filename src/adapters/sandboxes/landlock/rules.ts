@@ -2,9 +2,9 @@
 
 import { join } from 'node:path';
 import { isWithin } from '../../../domain/changes/path.ts';
-import { objectStores } from '../bubblewrap/mounts.ts';
+import { type MachineView, objectStores } from '../bubblewrap/mounts.ts';
 import { pinMounts } from '../bubblewrap/pinned-mounts.ts';
-import type { MachineView } from '../bubblewrap/setup.ts';
+
 import { entriesOf, statOf } from '../host-files.ts';
 import type { SandboxOptions } from '../options.ts';
 import { credentialFilesIn } from '../visible/credential-files.ts';

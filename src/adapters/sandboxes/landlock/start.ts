@@ -8,7 +8,7 @@ import { chmodSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
-import type { Duplex, Readable, Writable } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 import type { EnforcedLimits } from '../../../domain/run/limits.ts';
 import type { SandboxNetwork } from '../../../ports/network.ts';
 import type { Sandbox, SandboxCommand } from '../../../ports.ts';
@@ -16,16 +16,15 @@ import { listenerPorts, serveConnection } from '../bubblewrap/listeners.ts';
 import { kernelLimits } from '../command/limits.ts';
 import { OutputCapture } from '../command/output-capture.ts';
 import type { PipeSource } from '../command/output-pipe.ts';
-import { asFirstVictim, identify } from '../command/process-table.ts';
-import { openLifecycle } from '../command/sandbox-lifecycle.ts';
-import { exitOf, type ScriptPlace, scriptCommand, withScript } from '../command/shell.ts';
+import { identify } from '../command/process-table.ts';
+import { type ScriptPlace, scriptCommand } from '../command/shell.ts';
+import { spawnCommand } from '../command/spawn.ts';
 import {
+  type CommandResources,
   type ContainedProcess,
-  type ExitStatus,
   SandboxFailure,
-  superviseCommand,
-} from '../command/supervise-command.ts';
-import { converse } from '../command/talk.ts';
+  supervised,
+} from '../command/supervised.ts';
 import { usageInNamespace } from '../command/usage.ts';
 import { withTimeout } from '../command/with-timeout.ts';
 import { entriesOf, statOf } from '../host-files.ts';
@@ -77,23 +76,7 @@ const KILL_MS = 30_000;
 /** A sandbox in which a launcher contains each command. */
 export function landlockSandbox(setup: LandlockSetup): Sandbox {
   const reopen = keepingModes(setup);
-  return openLifecycle({ level: 'landlock', ...setup }, async (command, { path, pipes, watchdog }) => {
-    const own = { home: `${path}-home`, tmp: `${path}-tmp` };
-    try {
-      await Promise.all(Object.values(own).map((folder) => mkdir(folder, { mode: 0o700 })));
-      return await withScript(command.script, path, (script) =>
-        superviseCommand(
-          (onBytes) => start(setup, { command, pipes, script, own, onBytes }),
-          command,
-          watchdog,
-        ),
-      );
-    } finally {
-      reopen();
-      // Nothing of the command is left, and no other may enter them.
-      await Promise.all(Object.values(own).map(removeFolder));
-    }
-  });
+  return supervised({ level: 'landlock', ...setup }, (command, own) => start(setup, command, own, reopen));
 }
 
 /**
@@ -119,31 +102,34 @@ function withAbove(folder: string): string[] {
   return above === folder ? [folder] : [...withAbove(above), folder];
 }
 
-interface Start {
-  readonly command: Pick<SandboxCommand, 'isStrict' | 'env' | 'talk'>;
-  readonly pipes: PipeSource;
-  readonly script: ScriptPlace;
-  /** Folders of this command alone. */
-  readonly own: { readonly home: string; readonly tmp: string };
-  readonly onBytes: (bytes: Uint8Array) => void;
+/** Folders of one command alone. */
+interface OwnFolders {
+  readonly home: string;
+  readonly tmp: string;
 }
 
-async function start(setup: LandlockSetup, given: Start): Promise<ContainedProcess> {
-  const { command, pipes, script, own, onBytes } = given;
+/** `reopen` is called when nothing of the command is left. */
+async function start(
+  setup: LandlockSetup,
+  command: SandboxCommand,
+  { path, script, onBytes }: CommandResources,
+  reopen: () => void,
+): Promise<ContainedProcess> {
   const { talk, isStrict = false } = command;
-  const orders = ordersFor(setup, given);
-  const merged = talk === undefined ? await pipes.open(onBytes) : null;
-  // Whatever else was left open to us, the launcher closes.
-  const stdio: StdioOptions = [
-    ...(merged === null ? (['pipe', 'pipe'] as const) : (['ignore', merged.writer] as const)),
-    ...(['pipe', 'pipe', merged === null ? 'pipe' : 'ignore'] as const),
-    ...(setup.network === null ? [] : (['ipc'] as const)),
-  ];
+  const own = { home: `${path}-home`, tmp: `${path}-tmp` };
+  await Promise.all(Object.values(own).map((folder) => mkdir(folder, { mode: 0o700 })));
+  const orders = ordersFor(setup, command, script, own);
   const line = scriptCommand({ program: setup.shell, name: setup.shell, isStrict }, script);
   const env = { ...setup.env, HOME: own.home, TMPDIR: own.tmp, ...command.env };
-  const child = asFirstVictim(() => spawn(setup.launcher, line, { stdio, env, cwd: '/', detached: true }));
-  merged?.closeWriter();
-  const ended = exitOf(child);
+  const { child, output, ended } = await spawnCommand(
+    { pipes: setup.pipes, onBytes, talk, errorsFd: ERRORS_FD },
+    (stdin, stdout, errors) => {
+      // Whatever else was left open to us, the launcher closes.
+      const channel = setup.network === null ? [] : (['ipc'] as const);
+      const stdio: StdioOptions = [stdin, stdout, 'pipe', 'pipe', errors, ...channel];
+      return spawn(setup.launcher, line, { stdio, env, cwd: '/', detached: true });
+    },
+  );
   const words = new OutputCapture({ head: 4_000, tail: 1_000 });
   const said = child.stdio[2] as Readable;
   said.on('data', (chunk: Buffer) => words.write(chunk));
@@ -152,36 +138,35 @@ async function start(setup: LandlockSetup, given: Start): Promise<ContainedProce
   lifeline.write(orders);
   const launcher = identify(child.pid ?? 0);
   const disconnect = setup.network === null ? () => undefined : serve(setup.network, child);
-  const streams = () => ({
-    stdin: child.stdio[0] as Writable,
-    stdout: child.stdio[1] as Readable,
-    stderr: child.stdio.at(ERRORS_FD) as Readable,
-  });
+
+  async function end(): Promise<void> {
+    // It kills and reaps whatever it has started, and ends after that.
+    lifeline.destroy();
+    disconnect();
+    const gone = ended.then(
+      () => true,
+      () => true,
+    );
+    if (await withTimeout(KILL_MS, gone)) return;
+    // Its broker takes over.
+    child.kill('SIGKILL');
+    await gone;
+  }
+
   return {
-    exited: ended.then(async (exit): Promise<ExitStatus> => {
+    exited: ended.then(async (exit) => {
       if (!said.closed) await withTimeout(WORDS_MS, once(said, 'close'));
       const text = words.excerpt().head;
       if (text !== STARTED && exit.signal === null)
         throw new SandboxFailure(text.replace(STARTED, '').trim() || 'The launcher said nothing.');
       return exit;
     }),
-    output: merged === null && talk !== undefined ? converse(talk, streams()) : (merged?.output as Readable),
-    usage: (look) => (launcher === null ? null : usageInNamespace(launcher, look)),
+    output,
+    usage: (enough) => (launcher === null ? null : usageInNamespace(launcher, enough)),
     async killAll() {
-      // It kills and reaps whatever it has started, and ends after that.
-      lifeline.destroy();
-      disconnect();
-      const gone = ended.catch(() => null);
-      if (
-        (await withTimeout(
-          KILL_MS,
-          gone.then(() => true),
-        )) === true
-      )
-        return;
-      // Its broker takes over.
-      child.kill('SIGKILL');
-      await gone;
+      await end().finally(reopen);
+      // Nothing of the command is left, and no other may enter them.
+      await Promise.all(Object.values(own).map(removeFolder));
     },
   };
 }
@@ -206,7 +191,12 @@ function serve(network: SandboxNetwork, launcher: ChildProcess): () => void {
 }
 
 /** In the format of `read_orders` in native/launcher.c. */
-function ordersFor(setup: LandlockSetup, { command, script, own }: Start): string {
+function ordersFor(
+  setup: LandlockSetup,
+  { talk }: SandboxCommand,
+  script: ScriptPlace,
+  own: OwnFolders,
+): string {
   const { rules, root, folder, network, limits, kept } = setup;
   const all: LandlockRule[] = [
     ...rules,
@@ -222,7 +212,7 @@ function ordersFor(setup: LandlockSetup, { command, script, own }: Start): strin
     `b${fileBytes}`,
     `o${openFiles}`,
     `n${processes ?? 0}`,
-    ...(command.talk === undefined ? [] : ['e']),
+    ...(talk === undefined ? [] : ['e']),
     // Last: their texts are of the work tree, and no order may follow one.
     ...kept().flatMap(({ path, text }) => [`g${path}`, `k${text}`]),
   ];

@@ -1,14 +1,77 @@
-/** The life of one command, however it is contained: started, limited, drained, and dead to the last process. */
+/** The life of a sandbox and of each of its commands, however it is contained: started, limited, drained, and dead to the last process. */
 
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { whole } from '../../../domain/conversation/excerpt.ts';
 import type { ExceededLimit } from '../../../domain/conversation/tool.ts';
-import type { CommandResult, SandboxCommand } from '../../../ports.ts';
+import type { SandboxLevel } from '../../../domain/run/events.ts';
+import type { EnforcedLimits } from '../../../domain/run/limits.ts';
+import type { CommandResult, Sandbox, SandboxCommand } from '../../../ports.ts';
 import { DenialLines } from './denial-lines.ts';
 import { OutputCapture } from './output-capture.ts';
+import type { PipeSource } from './output-pipe.ts';
+import { type ScriptPlace, withScript } from './shell.ts';
+import type { ExitStatus } from './spawn.ts';
 import type { ResourceUsage } from './usage.ts';
-import type { ResourceWatchdog } from './watchdog.ts';
+import { ResourceWatchdog } from './watchdog.ts';
 import { withTimeout } from './with-timeout.ts';
+
+/** What a sandbox provides, contained or not. */
+export interface SandboxTraits {
+  readonly level: SandboxLevel;
+  readonly limits: EnforcedLimits;
+  /** The sandbox's own folder. */
+  readonly files: string;
+  /** Made in `files`. */
+  readonly pipes: PipeSource;
+  /** Paths on the disks that commands can write to. */
+  readonly writable: readonly string[];
+}
+
+/** What one command gets from its sandbox. */
+export interface CommandResources {
+  /** A path prefix that no other command uses. */
+  readonly path: string;
+  readonly script: ScriptPlace;
+  /** Takes the bytes of its output. */
+  readonly onBytes: (bytes: Uint8Array) => void;
+}
+
+/** Starts one command. */
+export type StartCommand = (command: SandboxCommand, own: CommandResources) => Promise<ContainedProcess>;
+
+/** A sandbox whose commands run in parallel until it closes; none is left after that. Commands after `close` are answered as interrupted. */
+export function supervised(
+  { level, limits, files, pipes, writable }: SandboxTraits,
+  start: StartCommand,
+): Sandbox {
+  const closing = new AbortController();
+  const watchdog = new ResourceWatchdog(limits, writable);
+  const running = new Set<Promise<CommandResult>>();
+  let started = 0;
+  return {
+    level,
+    limits,
+    async run(asked) {
+      const command = { ...asked, signal: AbortSignal.any([asked.signal, closing.signal]) };
+      const path = join(files, `command-${started++}`);
+      const result = withScript(command.script, path, (script) =>
+        supervise(command, watchdog, (onBytes) => start(command, { path, script, onBytes })),
+      );
+      running.add(result);
+      try {
+        return await result;
+      } finally {
+        running.delete(result);
+      }
+    },
+    async close() {
+      closing.abort();
+      await Promise.allSettled(running);
+      pipes.close();
+    },
+  };
+}
 
 /** A started command. */
 export interface ContainedProcess {
@@ -27,12 +90,6 @@ export class SandboxFailure extends Error {
   override readonly name = 'SandboxFailure';
 }
 
-/** How a process ended: with an exit code or by a signal. */
-export interface ExitStatus {
-  readonly exitCode: number | null;
-  readonly signal: string | null;
-}
-
 /** How long to keep reading the output of background processes after the command has ended. */
 const DRAIN_MS = 100;
 /** How long the rest of the pipe may take once nothing can write to it any more. */
@@ -41,10 +98,10 @@ const REST_MS = 2_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** The result is available when the command ends, not when its pipes close. By then, none of its processes is left. */
-export async function superviseCommand(
-  start: (onBytes: (bytes: Uint8Array) => void) => Promise<ContainedProcess>,
+async function supervise(
   command: SandboxCommand,
   watchdog: ResourceWatchdog,
+  start: (onBytes: (bytes: Uint8Array) => void) => Promise<ContainedProcess>,
 ): Promise<CommandResult> {
   if (command.signal.aborted) return neverStarted();
   const startedAt = performance.now();
@@ -122,7 +179,7 @@ export function untilClosed(stream: Readable): Promise<void> {
 }
 
 /** The result of a command whose run was stopped before it started. */
-export function neverStarted(): CommandResult {
+function neverStarted(): CommandResult {
   const end = { exitCode: null, signal: null, timedOut: false, interrupted: true, durationMs: 0 };
   return { end, output: whole('') };
 }
