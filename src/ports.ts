@@ -1,12 +1,12 @@
 /** The interfaces to the outside world that the loop sees: model, tools, sandbox, events. Types only; the others are in `ports/`. */
 
 import type * as z from 'zod';
-import type { Retry, SpentTokens } from './domain/budget/caps.ts';
 import type { PathChange } from './domain/changes/change.ts';
 import type { Conversation, LlmTurn } from './domain/conversation/conversation.ts';
 import type { Excerpt } from './domain/conversation/excerpt.ts';
 import type { CommandEnd, FailureReason, Lane } from './domain/conversation/tool.ts';
 import type { FoundImage } from './domain/images/image.ts';
+import type { Retry, SpentTokens } from './domain/run/budget.ts';
 import type { RunEvent, SandboxLevel } from './domain/run/events.ts';
 import type { EnforcedLimits, ProviderFailureKind } from './domain/run/limits.ts';
 import type { VerifyIn } from './domain/run/model-settings.ts';

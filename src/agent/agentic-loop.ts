@@ -5,12 +5,12 @@
  * is no `try` and no limit here: `stopReason` has the limits, and the state is the fold of the events.
  */
 
-import { answerTokens, nextRequest } from '../domain/budget/next-request.ts';
-import { dueCompaction } from '../domain/compaction/compaction.ts';
+import { dueCompaction } from '../domain/conversation/compaction.ts';
 import { answeredCalls } from '../domain/conversation/segments.ts';
 import { callsDue, callsTooMany, outcomesOf } from '../domain/conversation/tools-phase.ts';
 import { shownImages } from '../domain/images/shown.ts';
 import type { AskedHost } from '../domain/review/egress.ts';
+import { answerTokens, nextRequest } from '../domain/run/budget.ts';
 import type { RunAction, RunEvent } from '../domain/run/events.ts';
 import { advance } from '../domain/run/fold/advance.ts';
 import { withSpent } from '../domain/run/fold/bill.ts';

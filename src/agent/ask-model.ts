@@ -1,7 +1,7 @@
 /** Sends a request to the model. Each is in the journal before it is sent, so that no request is ever missing from the bill. */
 
-import { reservedUsage, type Spending } from '../domain/budget/next-request.ts';
 import { noUsage } from '../domain/conversation/conversation.ts';
+import { reservedUsage, type Spending } from '../domain/run/budget.ts';
 import type { RunAction } from '../domain/run/events.ts';
 import type { LlmProvider, TurnRequest, TurnResult } from '../ports.ts';
 

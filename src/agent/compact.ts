@@ -1,10 +1,10 @@
 /** New segments of the conversation: a compaction is carried out, or another model replaces the first one. */
 
-import { conversationTokens, summaryTokens } from '../domain/budget/next-request.ts';
-import type { CompactionFailed, DueCompaction } from '../domain/compaction/compaction.ts';
+import type { CompactionFailed, DueCompaction } from '../domain/conversation/compaction.ts';
 import type { LlmTurn } from '../domain/conversation/conversation.ts';
 import { requestBefore } from '../domain/conversation/segments.ts';
 import { whyReplace } from '../domain/fallback/fallback.ts';
+import { conversationTokens, summaryTokens } from '../domain/run/budget.ts';
 import type { RunAction } from '../domain/run/events.ts';
 import { withSpent } from '../domain/run/fold/bill.ts';
 import type { StopReason } from '../domain/run/limits.ts';

@@ -9,8 +9,7 @@ import findingsTemplate from '../../prompts/review/findings.md';
 import request from '../../prompts/review/request.md';
 import system from '../../prompts/review/system.md';
 import toolDescription from '../../prompts/review/tool.md';
-import { answerTokens } from '../domain/budget/next-request.ts';
-import { windowOf } from '../domain/compaction/compaction.ts';
+import { windowOf } from '../domain/conversation/compaction.ts';
 import {
   asData,
   type Conversation,
@@ -28,6 +27,7 @@ import {
   placeOf,
   type ReviewFailed,
 } from '../domain/findings/review.ts';
+import { answerTokens } from '../domain/run/budget.ts';
 import type { CommandReport, RunAction } from '../domain/run/events.ts';
 import { withSpent } from '../domain/run/fold/bill.ts';
 import { askedNow, type RunState } from '../domain/run/state.ts';

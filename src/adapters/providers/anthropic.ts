@@ -16,14 +16,8 @@ import { AttemptFailed, withBoundedRefusals } from './asking/stream.ts';
 
 const ANTHROPIC_API = 'https://api.anthropic.com';
 
-/** How to reach the API, and with which credentials. */
-export interface AnthropicOptions extends EndpointOptions {
-  /** Used instead of a key. */
-  readonly federation?: Federation;
-}
-
 /** Throws ProviderSettingsError for a key or base URL that cannot be used. */
-export function createAnthropicProvider(options: AnthropicOptions): NamelessProvider {
+export function createAnthropicProvider(options: EndpointOptions): NamelessProvider {
   const { apiKey, federation, fetch: ask = fetch } = options;
   const endpoint = parseEndpoint(options.baseUrl ?? ANTHROPIC_API, options.allowInsecureBaseUrl ?? false);
   const baseURL = endpoint.href.replace(/\/$/, '');

@@ -4,13 +4,13 @@
  */
 
 import { redactorFor } from '../../domain/secrets/redact.ts';
-import { type CloudOptions, claudeProvider, openPeer, QUIET_CLIENT } from './anthropic/access.ts';
-import { ProviderSettingsError, parseEndpoint } from './asking/endpoint.ts';
+import { claudeProvider, openPeer, QUIET_CLIENT } from './anthropic/access.ts';
+import { type EndpointOptions, ProviderSettingsError, parseEndpoint } from './asking/endpoint.ts';
 import type { NamelessProvider } from './asking/provider.ts';
 import { withBoundedRefusals } from './asking/stream.ts';
 
 /** Throws ProviderSettingsError without the client or a region, and for a base URL that cannot be used. */
-export async function createBedrockProvider(options: CloudOptions): Promise<NamelessProvider> {
+export async function createBedrockProvider(options: EndpointOptions): Promise<NamelessProvider> {
   const { env = {}, baseUrl, allowInsecureBaseUrl = false } = options;
   const region = env.AWS_REGION || env.AWS_DEFAULT_REGION;
   if (!region) throw new ProviderSettingsError('There is no AWS region. Set AWS_REGION.');

@@ -3,9 +3,7 @@
  * provider is a file, an entry and a test. Its code is loaded when a run opens it, since start-up time matters.
  */
 
-import type { Environment } from '../../domain/environment.ts';
 import type { Price } from '../../domain/run/pricing.ts';
-import type { Federation } from '../../ports/network.ts';
 import type { LlmProvider } from '../../ports.ts';
 import type { OrganizationRequest, OrganizationSpending } from './anthropic/organization.ts';
 import { type EndpointOptions, isAzureHost, isVendorHost, ProviderSettingsError } from './asking/endpoint.ts';
@@ -13,9 +11,6 @@ import type { NamelessProvider } from './asking/provider.ts';
 
 /** What a provider is created from; each uses the parts it needs. */
 export interface ProviderSettings extends EndpointOptions {
-  readonly federation?: Federation;
-  /** The environment, for clients that log in with variables of their cloud. */
-  readonly env?: Environment;
   /** Path of the journal or script to play; null if there is none. */
   readonly recording: string | null;
 }

@@ -1,10 +1,10 @@
 /** Plays the model's turns from a recording in order, no matter what the requests are. */
 
 import * as z from 'zod';
-import { Retry, SpentTokens } from '../../domain/budget/caps.ts';
-import { CompactionFailed } from '../../domain/compaction/compaction.ts';
+import { CompactionFailed } from '../../domain/conversation/compaction.ts';
 import { LlmTurn } from '../../domain/conversation/conversation.ts';
 import { ReviewFailed } from '../../domain/findings/review.ts';
+import { Retry, SpentTokens } from '../../domain/run/budget.ts';
 import { ProviderFailureKind } from '../../domain/run/limits.ts';
 import { jsonOrUndefined } from '../../domain/text/json.ts';
 import { sentence } from '../../domain/text/words.ts';

@@ -4,8 +4,8 @@ import type { Environment } from '../../domain/environment.ts';
 import { redactorForGrowing } from '../../domain/secrets/redact.ts';
 import { jsonOrUndefined } from '../../domain/text/json.ts';
 import { readBytes } from '../../files/regular-file.ts';
-import { type CloudOptions, claudeProvider, openPeer, QUIET_CLIENT } from './anthropic/access.ts';
-import { ProviderSettingsError, parseEndpoint } from './asking/endpoint.ts';
+import { claudeProvider, openPeer, QUIET_CLIENT } from './anthropic/access.ts';
+import { type EndpointOptions, ProviderSettingsError, parseEndpoint } from './asking/endpoint.ts';
 import type { NamelessProvider } from './asking/provider.ts';
 import { withBoundedRefusals } from './asking/stream.ts';
 
@@ -13,7 +13,7 @@ const SCOPES = 'https://www.googleapis.com/auth/cloud-platform';
 const MAX_LOGIN_BYTES = 65_536;
 
 /** Throws ProviderSettingsError without the client, a project or a region, and for a credentials file or base URL that cannot be used. */
-export async function createVertexProvider(options: CloudOptions): Promise<NamelessProvider> {
+export async function createVertexProvider(options: EndpointOptions): Promise<NamelessProvider> {
   const { env = {}, baseUrl, allowInsecureBaseUrl = false } = options;
   const [projectId, region] = [env.ANTHROPIC_VERTEX_PROJECT_ID, env.CLOUD_ML_REGION];
   if (!projectId)

@@ -1,7 +1,7 @@
 /** Which model does the work, how it is reached, and how long its conversation may get. */
 
 import { DEFAULT_PROVIDER, defaultProvider, PROVIDERS } from '../../adapters/providers/registry.ts';
-import { COMPACTIONS, DEFAULT_COMPACT_AT } from '../../domain/compaction/compaction.ts';
+import { COMPACTIONS, DEFAULT_COMPACT_AT } from '../../domain/conversation/compaction.ts';
 import {
   DEFAULT_OUTAGE_WAIT_MS,
   DEFAULT_RATE_LIMIT_WAIT_MS,

@@ -1,10 +1,10 @@
 /** The review of a run's work in a separate conversation: its settings, its events, and its state. */
 
 import * as z from 'zod';
-import { SpentTokens } from '../budget/caps.ts';
 import { type PathChange, unverifiedPaths, type VerifiedPatch } from '../changes/change.ts';
 import { LlmTurn } from '../conversation/conversation.ts';
 import { FallbackModel, type ModelUse, unused } from '../fallback/fallback.ts';
+import { SpentTokens } from '../run/budget.ts';
 import { ProviderFailureKind } from '../run/limits.ts';
 import { IF_NOT_REVIEWED } from '../run/model-settings.ts';
 import { pluralize } from '../text/words.ts';

@@ -1,8 +1,8 @@
 /** The images of a conversation: how many there are, and which of them an API has refused. */
 
-import { BYTES_PER_TOKEN } from '../budget/caps.ts';
 import type { Conversation, Message, UserBlock } from '../conversation/conversation.ts';
 import type { ToolOutcome } from '../conversation/tool.ts';
+import { BYTES_PER_TOKEN } from '../run/budget.ts';
 import { type Image, imageBytes, imageTokens } from './image.ts';
 
 /** How much room images have taken so far. */

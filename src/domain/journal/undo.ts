@@ -167,15 +167,7 @@ function* changesOf(events: readonly RunEvent[]): Generator<UndoneChange> {
         yield { path, before: null, after, isOwn, ...seen };
       } else {
         const isExact = !isIgnored || kind === 'create';
-        yield {
-          path,
-          before,
-          after,
-          isOwn,
-          isIgnored,
-          isExact,
-          ...(ignored === undefined ? {} : { ignored }),
-        };
+        yield { path, before, after, isOwn, isIgnored, isExact, ignored };
       }
     }
   }

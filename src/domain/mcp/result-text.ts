@@ -1,8 +1,7 @@
 /** A server's answer as text and images for the model. */
 
 import * as z from 'zod';
-import { imageIn } from '../images/header.ts';
-import { describeImage, type FoundImage, MAX_IMAGE_BYTES, MAX_IMAGES } from '../images/image.ts';
+import { describeImage, type FoundImage, imageIn, MAX_IMAGE_BYTES, MAX_IMAGES } from '../images/image.ts';
 import { isNestedWithin } from '../text/json.ts';
 import { formatNumber } from '../text/words.ts';
 

@@ -6,15 +6,6 @@ import { inertJson, oneLine } from '../text/terminal.ts';
 import { formatNumber } from '../text/words.ts';
 import type { ReportData, ReportEvent } from './report-data.ts';
 
-/** The values to insert, by the names of their placeholders. */
-interface PageParts {
-  readonly title: string;
-  readonly outcome: string;
-  readonly reason: string;
-  readonly data: string;
-  readonly patch: string;
-}
-
 /** `events` is a JSON array that was made inert, `patchBase64` what the page shows of the patch. */
 export function reportPage(
   template: string,
@@ -22,7 +13,7 @@ export function reportPage(
   { events, patchBase64 }: { readonly events: string; readonly patchBase64: string },
 ): string {
   const { result } = data;
-  const parts: PageParts = {
+  const parts: Readonly<Record<string, string>> = {
     title: asText(titleOf(result)),
     outcome: asText(outcomeOf(result)),
     reason: asText(result.reason),
@@ -32,7 +23,7 @@ export function reportPage(
   };
   return template
     .split(MARK)
-    .map((piece, at) => (at % 2 === 0 ? piece : parts[piece as keyof PageParts]))
+    .map((piece, at) => (at % 2 === 0 ? piece : parts[piece]))
     .join('');
 }
 

@@ -101,7 +101,7 @@ export function shownEntry(entry: string): string {
   return JSON.stringify(entry.replace(/^((?:[\w-]+=)?(?:[\w+-]+:\/\/)?).*@/, '$1***@'));
 }
 
-function hostEntry(problemIn: (entry: string) => string | null) {
+function hostEntry(whyNot: (entry: string) => string | null) {
   return (
     z
       .string()
@@ -109,7 +109,7 @@ function hostEntry(problemIn: (entry: string) => string | null) {
       // Checked before lower-casing, which turns some letters of other scripts into ASCII (the Kelvin sign into k).
       .regex(/^[\x20-\x7e]*$/, { error: 'write names in other scripts as punycode (xn--…)', abort: true })
       .superRefine((entry, context) => {
-        const problem = problemIn(entry.toLowerCase());
+        const problem = whyNot(entry.toLowerCase());
         if (problem !== null)
           context.addIssue({ code: 'custom', message: `${shownEntry(entry)}: ${problem}` });
       })
@@ -119,23 +119,22 @@ function hostEntry(problemIn: (entry: string) => string | null) {
 
 function problemOfPrivate(entry: string): string | null {
   const [, host = '', port] = /^([^:]*)(?::(\d{1,5}))?$/.exec(entry) ?? [];
-  if (looksLikeAddress(host)) return 'addresses cannot be allowed, only names';
   if (OWN_NAME.test(host)) return 'services of this machine cannot be reached';
-  if (!PRIVATE_HOST.test(host)) return 'expected a host such as nexus.corp.example, or registry:4873';
-  return port !== undefined && (Number(port) < 1 || Number(port) > 65_535)
-    ? 'the port is out of range'
-    : null;
+  const expected = 'expected a host such as nexus.corp.example, or registry:4873';
+  return problemIn(host, port, PRIVATE_HOST, expected);
 }
 
 function problemOf(entry: string): string | null {
-  const [, wildcard, host = '', port] = /^(\*\.)?([^:*]*)(?::(\d{1,5}))?$/.exec(entry) ?? [];
+  const [, host = '', port] = /^(?:\*\.)?([^:*]*)(?::(\d{1,5}))?$/.exec(entry) ?? [];
+  const expected = 'expected a domain such as registry.npmjs.org, *.example.com or example.com:8443';
+  return problemIn(host, port, HOST, expected);
+}
+
+function problemIn(host: string, port: string | undefined, form: RegExp, expected: string): string | null {
   if (looksLikeAddress(host)) return 'addresses cannot be allowed, only names';
-  if (!HOST.test(host))
-    return 'expected a domain such as registry.npmjs.org, *.example.com or example.com:8443';
-  if (port !== undefined && (Number(port) < 1 || Number(port) > 65_535)) return 'the port is out of range';
-  // Anyone can register a name under a top-level domain.
-  return wildcard !== undefined && !host.includes('.')
-    ? 'a wildcard needs a domain of two parts or more'
+  if (!form.test(host)) return expected;
+  return port !== undefined && (Number(port) < 1 || Number(port) > 65_535)
+    ? 'the port is out of range'
     : null;
 }
 

@@ -4,9 +4,8 @@
  */
 
 import * as z from 'zod';
-import { ReachedCap, Retry, SpentTokens } from '../budget/caps.ts';
 import { ChangeSource, CodeChange, ObjectId, PathChange } from '../changes/change.ts';
-import { CompactionFailed, CompactionSettings, ContextCompacted } from '../compaction/compaction.ts';
+import { CompactionFailed, CompactionSettings, ContextCompacted } from '../conversation/compaction.ts';
 import { LlmTurn, ToolCall, ToolDefinition, Usage } from '../conversation/conversation.ts';
 import { SeenNote } from '../conversation/seen-files.ts';
 import { CommandEnd, ToolOutcome } from '../conversation/tool.ts';
@@ -18,6 +17,7 @@ import { AllowedDomain, AllowedPrivate } from '../review/allowed-domain.ts';
 import { IF_DENIED } from '../review/denied.ts';
 import { AskedHost } from '../review/egress.ts';
 import { Service } from '../review/service.ts';
+import { ReachedCap, Retry, SpentTokens } from './budget.ts';
 import { OutcomeName } from './exit-code.ts';
 import {
   ExceededChangeLimit,

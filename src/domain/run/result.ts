@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { Attempts } from '../attempts/attempts.ts';
 import { ChangedFile } from '../changes/change.ts';
 import { Provenance } from '../changes/provenance.ts';
-import { ContextCompacted } from '../compaction/compaction.ts';
+import { ContextCompacted } from '../conversation/compaction.ts';
 import { Usage } from '../conversation/conversation.ts';
 import { ErrorCodeText } from '../errors/problem.ts';
 import { ModelUse } from '../fallback/fallback.ts';

@@ -1,17 +1,17 @@
 /** The state of a run: the fold of its events. `advance` in fold/advance.ts computes the next state for each event. */
 
 import type * as z from 'zod';
-import type { Spending } from '../budget/next-request.ts';
 import type { ChangeSource, VerifiedPatch } from '../changes/change.ts';
 import { ChangeLedger } from '../changes/ledger.ts';
-import { type CompactionState, noCompactions } from '../compaction/compaction.ts';
 import { awaitedBefore } from '../conversation/awaited.ts';
+import { type CompactionState, noCompactions } from '../conversation/compaction.ts';
 import { noUsage, openConversation, totalTokens, type Usage } from '../conversation/conversation.ts';
 import type { Repeats, ToolsPhase } from '../conversation/tools-phase.ts';
 import { type FallbackModel, type ModelUse, unused } from '../fallback/fallback.ts';
 import { type ReviewState, reviewToCome } from '../findings/review.ts';
 import { type Denial, type Denials, NO_DENIALS } from '../review/denied.ts';
 import type { HostUse } from '../review/egress.ts';
+import type { Spending } from './budget.ts';
 import type {
   BaseRevision,
   CommandReport,

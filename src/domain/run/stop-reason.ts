@@ -1,7 +1,7 @@
 /** The one place that decides whether a run continues. */
 
-import { capAfter, nextRequest } from '../budget/next-request.ts';
 import { changedSinceReview } from '../findings/review.ts';
+import { capAfter, nextRequest } from './budget.ts';
 import type { Interruption, Limits, StopReason } from './limits.ts';
 import type { RunState } from './state.ts';
 import { judgeReports } from './verify-baseline.ts';

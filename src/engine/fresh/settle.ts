@@ -5,7 +5,7 @@ import { providerNamed } from '../../adapters/providers/registry.ts';
 import { keepProvisional } from '../../adapters/sinks/journal.ts';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import type { Settings } from '../../config/schema.ts';
-import { defaultCompactAt, windowOf } from '../../domain/compaction/compaction.ts';
+import { defaultCompactAt, windowOf } from '../../domain/conversation/compaction.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
 import { JOURNAL_VERSION } from '../../domain/run/limits.ts';
 import { done, refused, type Stopped, stopped } from '../../domain/run/outcome.ts';

@@ -12,7 +12,7 @@ import { otherModels } from '../../config/named-provider.ts';
 import type { Settings } from '../../config/schema.ts';
 import { isPlainHttp } from '../../config/values/addresses.ts';
 import { absolutePath } from '../../domain/changes/path.ts';
-import { defaultCompactAt, windowOf } from '../../domain/compaction/compaction.ts';
+import { defaultCompactAt, windowOf } from '../../domain/conversation/compaction.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import type { FallbackModel } from '../../domain/fallback/fallback.ts';
 import type { ReviewSettings } from '../../domain/findings/review.ts';

@@ -1,7 +1,8 @@
 /** A provider in front of a scripted server, with waits that are recorded instead of waited. */
 
 import { onTestFinished } from 'vitest';
-import { type AnthropicOptions, createAnthropicProvider } from '../../../src/adapters/providers/anthropic.ts';
+import { createAnthropicProvider } from '../../../src/adapters/providers/anthropic.ts';
+import type { EndpointOptions } from '../../../src/adapters/providers/asking/endpoint.ts';
 import type { NamelessProvider } from '../../../src/adapters/providers/asking/provider.ts';
 import {
   type Conversation,
@@ -30,7 +31,7 @@ export interface Asking {
 }
 
 /** The server is closed when the test ends. */
-export async function asking(turns: Script, options: Partial<AnthropicOptions> = {}): Promise<Asking> {
+export async function asking(turns: Script, options: Partial<EndpointOptions> = {}): Promise<Asking> {
   const server = await startClaudeServer({ turns, apiKey: TEST_KEY });
   onTestFinished(() => server.close());
   const waits: number[] = [];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { imageIn } from '../../../src/domain/images/header.ts';
+import { imageIn } from '../../../src/domain/images/image.ts';
 import { GIF, jpegImage, pngImage, WEBP } from '../../support/files/images.ts';
 
 const sizeOf = (bytes: Uint8Array) => {

@@ -20,7 +20,7 @@ export const BY_DAY: Readonly<Record<string, readonly string[]>> = {
   ],
   'tests/e2e/compaction/faults.test.ts': [
     'tests/e2e/compaction/variants.test.ts',
-    'tests/domain/compaction/compaction.test.ts',
+    'tests/domain/conversation/compaction.test.ts',
     'tests/domain/conversation/segments.test.ts',
   ],
   'tests/e2e/compaction/server.test.ts': ['tests/e2e/compaction/variants.test.ts'],

@@ -1,25 +1,15 @@
 /** Claude through a client of its vendor: the API itself, and other clouds. */
 
 import type { BaseAnthropic } from '@anthropic-ai/sdk/client';
-import type { Environment } from '../../../domain/environment.ts';
 import { innermostMessage } from '../../../domain/errors/innermost-message.ts';
 import type { Redact } from '../../../domain/secrets/redact.ts';
 import { oneLine } from '../../../domain/text/terminal.ts';
 import { type EndpointOptions, ProviderSettingsError } from '../asking/endpoint.ts';
 import { NOTHING_SAID, type RefusalTable, refusalFailure } from '../asking/failures.ts';
-import { type AskingOptions, type NamelessProvider, providerOf } from '../asking/provider.ts';
+import { type NamelessProvider, providerOf } from '../asking/provider.ts';
 import { AttemptFailed } from '../asking/stream.ts';
 import { ClaudeReader } from './answer.ts';
 import { betaHeaders, requestBody } from './request.ts';
-
-/** How to reach Claude in another cloud. */
-export interface CloudOptions extends Omit<EndpointOptions, 'apiKey'> {
-  /**
-   * Has the variables of the cloud, which its client cannot look up itself: secrets have been removed from the
-   * environment of the process.
-   */
-  readonly env?: Environment;
-}
 
 /** One way to Claude. */
 export interface ClaudeAccess {
@@ -47,7 +37,7 @@ const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** Asks Claude for its turns. */
 export function claudeProvider(
-  options: AskingOptions,
+  options: EndpointOptions,
   { client, host, redact, attend }: ClaudeAccess,
 ): NamelessProvider {
   const send = async (body: object, signal: AbortSignal, headers: Readonly<Record<string, string>>) => {

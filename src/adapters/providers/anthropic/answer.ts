@@ -13,8 +13,8 @@ import {
   type TurnStop,
   type Usage,
 } from '../../../domain/conversation/conversation.ts';
-import { type AnswerCount, ReportedCount, reportOf } from '../asking/counted.ts';
 import {
+  type AnswerCount,
   broken,
   earlierIds,
   extend,
@@ -22,6 +22,8 @@ import {
   MORE,
   type ReadEnd,
   type ReadStep,
+  ReportedCount,
+  reportOf,
   type StreamReader,
   unknownEnd,
   writtenBytes,

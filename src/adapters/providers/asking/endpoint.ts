@@ -1,6 +1,8 @@
 /** Where requests go, and with which key. */
 
+import type { Environment } from '../../../domain/environment.ts';
 import type { ModelSettings } from '../../../domain/run/model-settings.ts';
+import type { Federation } from '../../../ports/network.ts';
 import type { Patience } from './patience.ts';
 
 /** What is part of every request, and must not change within a run. */
@@ -18,6 +20,13 @@ export interface EndpointOptions extends Patience, AskingSettings {
   readonly fetch?: typeof fetch;
   /** Longest silence before and during an answer; default 120 s. */
   readonly idleTimeoutMs?: number;
+  /** A login instead of a key. */
+  readonly federation?: Federation;
+  /**
+   * Has the variables of a cloud, which its client cannot look up itself: secrets have been removed from the environment of the
+   * process.
+   */
+  readonly env?: Environment;
 }
 
 /** A provider cannot be created from the given settings; the message says which one is wrong and how to fix it. */

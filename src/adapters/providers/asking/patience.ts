@@ -1,7 +1,7 @@
 /** How long a provider keeps trying: the program's only retry layer, the same for every API. */
 
 import { setTimeout as delay } from 'node:timers/promises';
-import type { SpentTokens } from '../../../domain/budget/caps.ts';
+import type { SpentTokens } from '../../../domain/run/budget.ts';
 import { DEFAULT_OUTAGE_WAIT_MS, DEFAULT_RATE_LIMIT_WAIT_MS } from '../../../domain/run/model-settings.ts';
 import type { Redact } from '../../../domain/secrets/redact.ts';
 import { oneLine } from '../../../domain/text/terminal.ts';

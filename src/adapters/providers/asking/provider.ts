@@ -3,11 +3,10 @@
 import { bytesBeyondTokens } from '../../../domain/images/shown.ts';
 import type { Redact } from '../../../domain/secrets/redact.ts';
 import type { LlmProvider, TurnRequest } from '../../../ports.ts';
-import { AnswerCount } from './counted.ts';
 import type { EndpointOptions } from './endpoint.ts';
 import type { AttemptFailure, RefusalTable } from './failures.ts';
 import { askPatiently } from './patience.ts';
-import type { StreamReader } from './reader.ts';
+import { AnswerCount, type StreamReader } from './reader.ts';
 import { attemptStream } from './stream.ts';
 
 /** How an API is spoken. */
@@ -32,14 +31,11 @@ export interface Access {
   send(body: object, signal: AbortSignal, request: TurnRequest): Promise<Response>;
 }
 
-/** What a provider needs besides its address and key. */
-export type AskingOptions = Omit<EndpointOptions, 'apiKey' | 'baseUrl' | 'allowInsecureBaseUrl' | 'fetch'>;
-
 /** A provider without its name, which is that of its entry in the registry. */
 export type NamelessProvider = Omit<LlmProvider, 'name'>;
 
 /** Asks a model for its turns. */
-export function providerOf(options: AskingOptions, access: Access, dialect: Dialect): NamelessProvider {
+export function providerOf(options: EndpointOptions, access: Access, dialect: Dialect): NamelessProvider {
   const { model, idleTimeoutMs = 120_000, clock = Date.now } = options;
   const { redact } = access;
   const where = `model ${model} at ${access.host}`;

@@ -1,8 +1,8 @@
 /** One request and its streamed answer, without any retry: everything that can go wrong is returned as a value. */
 
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import type { SpentTokens } from '../../../domain/budget/caps.ts';
 import { innermostMessage } from '../../../domain/errors/innermost-message.ts';
+import type { SpentTokens } from '../../../domain/run/budget.ts';
 import type { Redact } from '../../../domain/secrets/redact.ts';
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
 import { formatNumber } from '../../../domain/text/words.ts';

@@ -9,18 +9,16 @@ import {
 } from '../../../domain/conversation/conversation.ts';
 import {
   type AnswerCount,
-  NOTHING_REPORTED,
-  ReportedCount,
-  type ReportedTokens,
-  reportOf,
-} from '../asking/counted.ts';
-import {
   broken,
   earlierIds,
   MORE,
+  NOTHING_REPORTED,
   type ReadEnd,
   type ReadStep,
+  ReportedCount,
+  type ReportedTokens,
   readChunk,
+  reportOf,
   type StreamReader,
   uniqueId,
   unknownEnd,

@@ -8,9 +8,9 @@ import type {
   TurnStop,
   UserBlock,
 } from '../../../domain/conversation/conversation.ts';
-import type { AnswerCount } from '../asking/counted.ts';
 import type { AskingSettings } from '../asking/endpoint.ts';
 import {
+  type AnswerCount,
   broken,
   earlierIds,
   extend,

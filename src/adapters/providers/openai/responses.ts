@@ -10,16 +10,18 @@ import {
   type ToolCall,
   type UserBlock,
 } from '../../../domain/conversation/conversation.ts';
-import { type AnswerCount, NOTHING_REPORTED, type ReportedTokens } from '../asking/counted.ts';
 import type { AskingSettings } from '../asking/endpoint.ts';
 import { NOTHING_SAID, saidIn } from '../asking/failures.ts';
 import {
+  type AnswerCount,
   broken,
   earlierIds,
   inputOf,
   MORE,
+  NOTHING_REPORTED,
   type ReadEnd,
   type ReadStep,
+  type ReportedTokens,
   type StreamReader,
 } from '../asking/reader.ts';
 import { type Accommodation, reportedIn, userParts } from './shared.ts';

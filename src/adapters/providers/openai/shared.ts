@@ -3,9 +3,9 @@
 import * as z from 'zod';
 import { noUsage, type UserBlock } from '../../../domain/conversation/conversation.ts';
 import { imageLabel } from '../../../domain/images/shown.ts';
-import { NOTHING_REPORTED, ReportedCount, type ReportedTokens, reportOf } from '../asking/counted.ts';
 import { isVendorHost } from '../asking/endpoint.ts';
 import type { AttemptFailure, RefusalTable } from '../asking/failures.ts';
+import { NOTHING_REPORTED, ReportedCount, type ReportedTokens, reportOf } from '../asking/reader.ts';
 
 /** By the vendor's error table; compatible servers use some of its names. */
 export const OPENAI_REFUSALS: RefusalTable = {

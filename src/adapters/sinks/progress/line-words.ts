@@ -1,6 +1,6 @@
 /** The words in the lines about a run's events. */
 
-import type { ContextCompacted } from '../../../domain/compaction/compaction.ts';
+import type { ContextCompacted } from '../../../domain/conversation/compaction.ts';
 import { describeEndAndTime, type ToolOutcome } from '../../../domain/conversation/tool.ts';
 import { type Finding, placeOf } from '../../../domain/findings/review.ts';
 import type { RunEvent } from '../../../domain/run/events.ts';

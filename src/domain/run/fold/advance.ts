@@ -1,15 +1,15 @@
 /** The pure fold of a run's events. What takes more lines is in the files beside this one, by subject. */
 
-import { conversationTokens } from '../../budget/next-request.ts';
 import { toCodeChanges } from '../../changes/change.ts';
-import { type ContextCompacted, withFailure, withNewSegment } from '../../compaction/compaction.ts';
 import { awaitedAfter } from '../../conversation/awaited.ts';
+import { type ContextCompacted, withFailure, withNewSegment } from '../../conversation/compaction.ts';
 import { type LlmTurn, usageBetween } from '../../conversation/conversation.ts';
 import { freshSegment } from '../../conversation/segments.ts';
 import { withChanges, withStarted } from '../../conversation/tools-phase.ts';
 import { type ModelReplaced, withMoreUse, withReplacement, withUse } from '../../fallback/fallback.ts';
 import { withWorker } from '../../findings/review.ts';
 import { deniedChanges, withDenials } from '../../review/denied.ts';
+import { conversationTokens } from '../budget.ts';
 import type { ChangesPutBack, EventPlace, RunEvent, RunResumed } from '../events.ts';
 import { askedNow, type Phase, type RunState, startOf } from '../state.ts';
 import { costIn, withCharge, withSpent, withTurn } from './bill.ts';

@@ -1,7 +1,7 @@
 /** Tokens and money: what requests to the model have used up so far. */
 
-import type { SpentTokens } from '../../budget/caps.ts';
 import { addUsage, type LlmTurn, type Usage } from '../../conversation/conversation.ts';
+import type { SpentTokens } from '../budget.ts';
 import { costOf } from '../pricing.ts';
 import { askedNow, type RunState } from '../state.ts';
 

@@ -1,7 +1,6 @@
 /** Answers of the model, results of its calls, and messages to it: they extend the conversation, and decide what is due next. */
 
-import { conversationTokens } from '../../budget/next-request.ts';
-import { canBeCut, withAnswer, withFullWindow } from '../../compaction/compaction.ts';
+import { canBeCut, withAnswer, withFullWindow } from '../../conversation/compaction.ts';
 import { type LlmTurn, type Message, totalTokens } from '../../conversation/conversation.ts';
 import { laneOf, type ToolOutcome } from '../../conversation/tool.ts';
 import {
@@ -14,6 +13,7 @@ import {
 import { bytesOfImages, speaksOfImages, withoutLastImages } from '../../images/shown.ts';
 import { denialsOf, deniedHosts, withDenials, withUnwritable } from '../../review/denied.ts';
 import { type AskedHost, withUses } from '../../review/egress.ts';
+import { conversationTokens } from '../budget.ts';
 import type { RunEvent } from '../events.ts';
 import type { ProviderFailureKind } from '../limits.ts';
 import type { Phase, RunState } from '../state.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { SpentTokens } from '../../../../src/domain/budget/caps.ts';
 import { noUsage } from '../../../../src/domain/conversation/conversation.ts';
 import type { CommandEnd } from '../../../../src/domain/conversation/tool.ts';
+import type { SpentTokens } from '../../../../src/domain/run/budget.ts';
 import type { RunAction } from '../../../../src/domain/run/events.ts';
 import { advance } from '../../../../src/domain/run/fold/advance.ts';
 import { call, commandEnd, completed, started, stateAfter, turn } from '../../../support/runs/events.ts';

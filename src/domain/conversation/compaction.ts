@@ -4,9 +4,9 @@
  */
 
 import * as z from 'zod';
-import { SpentTokens } from '../budget/caps.ts';
-import { type CountedContext, conversationTokens, type Spending } from '../budget/next-request.ts';
-import { type Conversation, LlmTurn, noUsage, type Usage } from '../conversation/conversation.ts';
+import { type CountedContext, conversationTokens, type Spending, SpentTokens } from '../run/budget.ts';
+import { ProviderFailureKind } from '../run/limits.ts';
+import { type Conversation, LlmTurn, noUsage, type Usage } from './conversation.ts';
 import {
   compactedSegment,
   cutKeepingAtLeast,
@@ -14,8 +14,7 @@ import {
   cutSegment,
   cutsOf,
   summarizedSegment,
-} from '../conversation/segments.ts';
-import { ProviderFailureKind } from '../run/limits.ts';
+} from './segments.ts';
 
 /** The event that begins a new segment of the conversation. */
 export const ContextCompacted = z.strictObject({

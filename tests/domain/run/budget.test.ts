@@ -1,8 +1,8 @@
 /** Scripted conversations against an API that counts, caches and fails as it likes: what they come to, and what was allowed. */
 
 import { describe, expect, test } from 'vitest';
-import { conversationTokens, nextRequest } from '../../../src/domain/budget/next-request.ts';
 import { noUsage, totalTokens, type Usage } from '../../../src/domain/conversation/conversation.ts';
+import { conversationTokens, nextRequest } from '../../../src/domain/run/budget.ts';
 import type { RunAction } from '../../../src/domain/run/events.ts';
 import { advance } from '../../../src/domain/run/fold/advance.ts';
 import { reservedPrice } from '../../../src/domain/run/pricing.ts';

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { summaryTokens } from '../../../src/domain/budget/next-request.ts';
 import {
   type CompactionSettings,
   defaultCompactAt,
   dueCompaction,
   windowOf,
-} from '../../../src/domain/compaction/compaction.ts';
+} from '../../../src/domain/conversation/compaction.ts';
 import { noUsage } from '../../../src/domain/conversation/conversation.ts';
+import { summaryTokens } from '../../../src/domain/run/budget.ts';
 import type { RunAction, RunStarted } from '../../../src/domain/run/events.ts';
 import type { RunState } from '../../../src/domain/run/state.ts';
 import { stopReason } from '../../../src/domain/run/stop-reason.ts';
