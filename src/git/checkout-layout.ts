@@ -22,6 +22,8 @@ export interface Checkout {
   readonly prefix: string;
   readonly objectFormat: ObjectFormat;
   readonly head: CheckedOutHead;
+  /** The tree of the head's commit; null where that is not known. */
+  readonly headTree: string | null;
 }
 
 /** `commit` is null before the first commit, `branchRef` (`refs/heads/main`) when HEAD is detached. */

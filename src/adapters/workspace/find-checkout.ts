@@ -53,7 +53,7 @@ export async function findCheckout(startDir: string, env: UserEnvironment): Prom
   const answer = await Promise.race([ask('rev-parse', ...QUESTIONS), aborted(late)]);
   if (answer === null) return failed(`git gave no answer in ${root}: ${NO_ANSWER}`);
   if (answer.exitCode !== 0) return failed(await whyNot(root, answer, ask));
-  const [, format, places = '', commit, ref] = ANSWERS.exec(decodeName(answer.stdout)) ?? [];
+  const [, format, places = '', commit, tree, ref] = ANSWERS.exec(decodeName(answer.stdout)) ?? [];
   const [own, here] = [`${folders.gitDir}\n`, `${root}\n`];
   // Git goes on to the folders above if it finds something wrong here.
   if (!places.startsWith(own)) return failed(notARepository(root));
@@ -77,6 +77,7 @@ export async function findCheckout(startDir: string, env: UserEnvironment): Prom
       prefix: relative(root, start),
       objectFormat: format === 'sha256' ? 'sha256' : 'sha1',
       head,
+      headTree: commit === head.commit ? (tree ?? null) : null,
     },
   };
 }
@@ -179,11 +180,11 @@ type Ask = (...args: string[]) => Promise<GitAnswer>;
 /** All in one process, with one answer per line; none about a HEAD that has no commit or is ambiguous. */
 const QUESTIONS = [
   ...['--show-object-format', '--absolute-git-dir', '--show-toplevel', '--git-common-dir'],
-  ...['--revs-only', 'HEAD', '--symbolic-full-name', 'HEAD'],
+  ...['--revs-only', 'HEAD', 'HEAD^{tree}', '--symbolic-full-name', 'HEAD'],
 ];
 
-/** Format, places (whose names may contain newlines), commit and ref. */
-const ANSWERS = /^(sha\d+)\n(.*?)(?:\n([0-9a-f]{40,})(?:\n(HEAD|refs\/[^\n]+))?)?\n$/s;
+/** Format, places (whose names may contain newlines), commit, its tree and ref. */
+const ANSWERS = /^(sha\d+)\n(.*?)(?:\n([0-9a-f]{40,})(?:\n([0-9a-f]{40,}))?(?:\n(HEAD|refs\/[^\n]+))?)?\n$/s;
 
 const SAFE_DIRECTORY = 'git config --global --add safe.directory <folder>';
 

@@ -7,7 +7,6 @@ import { machineFault } from '../../domain/run/machine-fault.ts';
 import { listed } from '../../domain/text/words.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import { type TreeView, viewing } from '../../files/tree-view.ts';
-import type { Checkout } from '../../git/checkout-layout.ts';
 import { ScratchIndex } from '../../git/store/trees.ts';
 import type { PatchResult, SandboxGitDir, Workspace } from '../../ports/workspace.ts';
 import { packTree } from './kept/base-copy.ts';
@@ -16,25 +15,21 @@ import { makeUncommittedPatch } from './kept/uncommitted.ts';
 import { makeProvenPatch } from './patch/patch.ts';
 import type { WorkTreeParts } from './tree/parts.ts';
 import type { WorkTree } from './tree/work-tree.ts';
-import {
-  ignoredChanges,
-  keepBeginning,
-  type NestedFolders,
-  nestedChanges,
-} from './unwalked/unseen-changes.ts';
+import { ignoredChanges, keepBeginning, nestedChanges } from './unwalked/unseen-changes.ts';
 import { workTreeFiles } from './work-tree-files.ts';
 
 /** Maximum number of warnings; a hostile tree could cause thousands. */
 const MAX_WARNINGS = 50;
 
 interface WorkspaceParts {
-  readonly checkout: Checkout;
-  readonly shadowDir: string;
   readonly base: BaseRevision;
   readonly sandboxGitDir: SandboxGitDir;
   readonly parts: WorkTreeParts;
   readonly tree: WorkTree;
-  readonly beside: NestedFolders;
+  /** Folders of other repositories that were there when the run began. */
+  readonly foreign: readonly string[];
+  /** The file system's time when the run opened this work tree, in ns. */
+  readonly openedNs: bigint;
   readonly warnings: Set<Warning>;
   /** The whole base is stored with the run. */
   readonly keepsBase: boolean;
@@ -42,10 +37,10 @@ interface WorkspaceParts {
 
 /** Captures, patches and anything else that looks at the whole tree run one at a time, in the order requested. */
 export function openGitWorkspace(opened: WorkspaceParts): Workspace {
-  const { checkout, shadowDir, parts, tree, beside, warnings } = opened;
-  const { root } = checkout;
+  const { parts, tree, foreign, openedNs, warnings } = opened;
+  const { root, shadowDir } = parts.git;
+  const { objectFormat } = opened.base;
   const { planted, hidden, budget } = parts;
-  const looking = { root, folders: planted.folders };
   const inTurn = oneByOne();
   const over = async () => {
     const befores = await tree.seen.statesOf(budget.leftOut);
@@ -56,7 +51,7 @@ export function openGitWorkspace(opened: WorkspaceParts): Workspace {
     root,
     sandboxGitDir: opened.sandboxGitDir,
     base: () => base,
-    ...workTreeFiles({ root, shadowDir, tree }, opened.base.objectFormat),
+    ...workTreeFiles({ root, shadowDir, tree }, objectFormat),
     capture(scope) {
       return inTurn(() => {
         // Commands follow, which may write to files that git ignores.
@@ -70,11 +65,14 @@ export function openGitWorkspace(opened: WorkspaceParts): Workspace {
     ignoredWrites: () =>
       inTurn(() =>
         ignoredChanges({
-          ...{ ...looking, shadowDir, warnings, gone: goneIgnored(root, shadowDir) },
+          ...{ folders: planted.folders, shadowDir, warnings, gone: goneIgnored(root, shadowDir) },
           ignored: () => parts.git.ignored(),
         }),
       ),
-    nestedChanges: () => inTurn(() => nestedChanges(looking, shadowDir, beside)),
+    nestedChanges: () =>
+      inTurn(() =>
+        nestedChanges(planted.folders, shadowDir, { there: foreign, absent: tree.seen.submodules, openedNs }),
+      ),
     notes: () => ({
       hidden: tree.hidden,
       exposed: hidden.exposed(),
@@ -93,7 +91,7 @@ export function openGitWorkspace(opened: WorkspaceParts): Workspace {
     uncommitted: async (net) =>
       base.dirty ? inTurn(() => makeUncommittedPatch(shadowDir, base, net)) : null,
     settleFiles: () =>
-      inTurn(async () => settleFiles({ root, shadowDir, format: opened.base.objectFormat }, await over())),
+      inTurn(async () => settleFiles({ root, shadowDir, format: objectFormat }, await over())),
     keepEssentials: (changes) =>
       inTurn(async () => {
         const { keepEssentials } = await import('./kept/essentials.ts');
@@ -124,14 +122,14 @@ async function putBack(
   opened: WorkspaceParts,
   ...[changes, all]: Parameters<Workspace['putBack']>
 ): ReturnType<Workspace['putBack']> {
-  const { checkout, shadowDir, parts, tree, beside } = opened;
-  const { root } = checkout;
+  const { parts, tree, openedNs } = opened;
+  const { root, shadowDir } = parts.git;
   // Few runs need to put anything back.
   const { revert, whyKept } = await import('./restore/revert.ts');
   const paths = changes.map(({ path }) => path);
   const repositories = await repositoriesIn(opened, paths, []);
   const isKept = whyKept({
-    ...{ root, openedNs: beside.openedNs, all, repositories, lost: parts.planted.lost() },
+    ...{ root, openedNs, all, repositories, lost: parts.planted.lost() },
     gone: goneIgnored(root, shadowDir),
   });
   const { closed, fileMode } = parts;
@@ -153,7 +151,7 @@ function oneByOne(): <T>(work: () => Promise<T>) => Promise<T> {
 }
 
 async function repositoriesIn(
-  { checkout, parts }: WorkspaceParts,
+  { parts }: WorkspaceParts,
   paths: readonly string[],
   added: readonly string[],
 ): Promise<string[]> {
@@ -165,7 +163,7 @@ async function repositoriesIn(
       const below = added.filter((path) => path.startsWith(folder === '' ? '' : `${folder}/`));
       return [...there, ...below.map((path) => path.slice(from).split('/', 1)[0] ?? '')];
     });
-  return viewing(checkout.root, repositories, parts.budget.folders);
+  return viewing(parts.git.root, repositories, parts.budget.folders);
 }
 
 /** One warning, or none. */

@@ -2,6 +2,7 @@
 
 import { mkdirSync } from 'node:fs';
 import type { PathGuard } from '../../domain/changes/path-policy.ts';
+import type { Failed } from '../../domain/failed.ts';
 import { type ChangeLimits, DEFAULT_CHANGE_LIMITS } from '../../domain/run/limits.ts';
 import type { Warning } from '../../domain/warnings/warning.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
@@ -16,7 +17,7 @@ import { copyGitDir, describeSandboxGitDir, hideSubmodules } from './sandbox-git
 import { shadowRepository, type WorkTreeParts, workTreeParts } from './tree/parts.ts';
 import { copyIndex, START_INDEX } from './tree/start-index.ts';
 import { WorkTree } from './tree/work-tree.ts';
-import { copyLinkedOut, findLinked } from './unwalked/hard-links.ts';
+import { copyLinkedOut } from './unwalked/hard-links.ts';
 import { keepRunStart } from './unwalked/run-start.ts';
 
 /** Where the workspace stores its own data: folders outside the work tree that do not exist yet. */
@@ -42,32 +43,35 @@ export interface BegunWorkspace<T> {
   take(): Promise<T>;
 }
 
+/** What becomes of it. */
+interface TakenWorkspace {
+  readonly status: 'ok';
+  readonly workspace: Workspace;
+}
+
 /** Looks at the checkout and leaves it as it is. What goes wrong is reported when the baseline is taken. */
-export function beginWorkspace(checkout: Checkout, places: WorkspacePlaces): BegunWorkspace<Workspace> {
+export function beginWorkspace(checkout: Checkout, places: WorkspacePlaces): BegunWorkspace<TakenWorkspace> {
   let permit = () => {};
   const permitted = new Promise<void>((resolve) => {
     permit = resolve;
   });
-  const begun = beginWith(
-    checkout,
-    places,
-    () => {
-      permit();
-      return opening;
-    },
-    (workspace) => workspace,
-  );
-  const opening = openWorkspace(checkout, places, permitted);
+  const begun = beginWith(checkout, places, () => {
+    permit();
+    return opening;
+  });
+  const opening = openWorkspace(checkout, places, permitted).then((workspace) => ({
+    status: 'ok' as const,
+    workspace,
+  }));
   opening.catch(() => undefined);
   return begun;
 }
 
 /** The sandbox learns of nested repositories when the workspace has been taken. */
-export function beginWith<T>(
+export function beginWith<T extends TakenWorkspace | Failed>(
   checkout: Checkout,
   { sandboxGitDir }: Pick<WorkspacePlaces, 'sandboxGitDir'>,
   taking: () => Promise<T>,
-  workspaceOf: (taken: T) => Workspace | null,
 ): BegunWorkspace<T> {
   mkdirSync(sandboxGitDir, { recursive: true, mode: 0o700 });
   const nested: NestedRepository[] = [];
@@ -75,7 +79,7 @@ export function beginWith<T>(
     sandboxGitDir: { ...describeSandboxGitDir(checkout, sandboxGitDir), nested },
     async take() {
       const taken = await taking();
-      nested.push(...(workspaceOf(taken)?.sandboxGitDir.nested ?? []));
+      if (taken.status === 'ok') nested.push(...taken.workspace.sandboxGitDir.nested);
       return taken;
     },
   };
@@ -92,9 +96,9 @@ export async function openWorkspace(
 ): Promise<Workspace> {
   const { root } = checkout;
   const { shadowDir, limits = DEFAULT_CHANGE_LIMITS, isReadOnly = () => false, keepsBase = false } = places;
-  const linked = findLinked(root);
+  const copied = copyLinkedOut({ root, maxBytes: limits.maxDiskBytes }, permitted);
   // Its failure counts when it is awaited.
-  linked.catch(() => undefined);
+  copied.catch(() => undefined);
   const settings = await readUserSettings(root, places.env);
   makeRepository(shadowRepository(checkout, shadowDir));
   copyIndex(checkout.gitDir, shadowDir, START_INDEX);
@@ -102,20 +106,15 @@ export async function openWorkspace(
   const madeGit = copyGitDir(checkout, places.sandboxGitDir, coreSettings(settings));
   // Its failure counts when it is awaited.
   madeGit.catch(() => undefined);
-  const parts = await workTreeParts({
-    ...{ checkout, shadowDir, settings, warnings, limits },
-    guard: places.guard,
-  });
-  if ((await linked).length > 0) await permitted;
-  for (const one of await copyLinkedOut({ root, maxBytes: limits.maxDiskBytes }, await linked))
-    warnings.add(one);
+  const parts = await workTreeParts(checkout, places, { settings, warnings });
+  for (const one of await copied) warnings.add(one);
   const { tree, edits, found, openedNs } = await WorkTree.take(parts);
-  const [made, base] = await Promise.all([
-    madeGit,
+  const [base] = await Promise.all([
     baseRevision(checkout, shadowDir, edits),
+    madeGit,
     keepFiles({ root, shadowDir, format: checkout.objectFormat }, parts.hidden.atStart.ignored),
   ]);
-  await hideSubmodules(made.gitDir, tree.seen.submodules);
+  await hideSubmodules(places.sandboxGitDir, tree.seen.submodules);
   const { nested, uncovered, foreign } = repositoriesOf(checkout, { parts, tree });
   keepRunStart(shadowDir, {
     ...{ root, openedNs, nested, foreign, ...parts.hidden.atStart },
@@ -127,15 +126,13 @@ export async function openWorkspace(
       : [],
   });
   return openGitWorkspace({
-    ...{ checkout, shadowDir, base, parts, tree, warnings, keepsBase },
-    sandboxGitDir: { ...made, nested: nestedUnderPolicy({ nested, foreign }, isReadOnly), uncovered },
-    beside: { there: foreign, absent: tree.seen.submodules, openedNs },
+    ...{ base, parts, tree, foreign, openedNs, warnings, keepsBase },
+    sandboxGitDir: {
+      ...describeSandboxGitDir(checkout, places.sandboxGitDir),
+      nested: nestedUnderPolicy({ nested, foreign }, isReadOnly),
+      uncovered,
+    },
   });
-}
-
-interface Seen {
-  readonly parts: WorkTreeParts;
-  readonly tree: WorkTree;
 }
 
 /**
@@ -144,7 +141,7 @@ interface Seen {
  */
 export function repositoriesOf(
   checkout: Checkout,
-  { parts, tree }: Seen,
+  { parts, tree }: { readonly parts: WorkTreeParts; readonly tree: WorkTree },
 ): { nested: NestedRepository[]; uncovered: string[]; foreign: string[] } {
   const found = parts.planted.known.flatMap(({ path }) =>
     path.endsWith('/.git') ? [path.slice(0, -'/.git'.length)] : [],

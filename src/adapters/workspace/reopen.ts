@@ -31,7 +31,7 @@ import { reopenSandboxGitDir } from './sandbox-git-dir.ts';
 import { rulesFolder } from './tree/looking-git.ts';
 import { shadowRepository, workTreeParts } from './tree/parts.ts';
 import { WorkTree } from './tree/work-tree.ts';
-import { copyLinkedOut, findLinked } from './unwalked/hard-links.ts';
+import { copyLinkedOut } from './unwalked/hard-links.ts';
 import { beganIn } from './unwalked/planted-git.ts';
 import { keepRunStart, type RunStart, readRunStart } from './unwalked/run-start.ts';
 
@@ -76,19 +76,16 @@ export function beginReopening(
 ): BegunWorkspace<Reopening> {
   const { root } = checkout;
   const { maxDiskBytes } = places.limits ?? DEFAULT_CHANGE_LIMITS;
-  // Files may have been linked since, such as by the user's package manager.
-  const copied = async () => copyLinkedOut({ root, maxBytes: maxDiskBytes }, await findLinked(root));
-  const reopen = async () => {
-    const reopened = await reopenWorkspace(checkout, places, kept, await copied());
+  return beginWith(checkout, places, async () => {
+    // Files may have been linked since, such as by the user's package manager.
+    const copied = await copyLinkedOut({ root, maxBytes: maxDiskBytes });
+    const reopened = await reopenWorkspace(checkout, places, kept, copied);
     const { shadowDir } = places;
     const began = readRunStart(shadowDir);
     if (reopened.status === 'ok' && began.status === 'ok')
       keepFiles({ root, shadowDir, format: checkout.objectFormat }, began.start.ignored);
     return reopened;
-  };
-  return beginWith(checkout, places, reopen, (reopened) =>
-    reopened.status === 'ok' ? reopened.workspace : null,
-  );
+  });
 }
 
 /** The checkout may be another one than the run began in; tracked paths stay those of the start. */
@@ -108,10 +105,7 @@ export async function reopenWorkspace(
   if (isHere) await doubtFiles({ root, shadowDir, format: checkout.objectFormat });
 
   const warnings = new Set(earlier);
-  const parts = await workTreeParts({
-    ...{ checkout, shadowDir, settings, warnings },
-    ...{ limits: places.limits, guard: places.guard },
-  });
+  const parts = await workTreeParts(checkout, places, { settings, warnings });
   // The repositories of the start: what a command has done to them since must not decide what the next one can reach.
   if (isHere) parts.planted.recall(start.gitDirs);
   const planted: string[] = [];
@@ -134,9 +128,8 @@ export async function reopenWorkspace(
   if (planted.length === 0 || newGitDirs === 'accepted')
     keepRunStart(shadowDir, { ...start, root, nested, foreign, gitDirs: [...parts.planted.known] });
   const workspace = openGitWorkspace({
-    ...{ checkout, shadowDir, base, parts, tree, warnings, keepsBase },
+    ...{ base, parts, tree, foreign, openedNs: start.openedNs, warnings, keepsBase },
     sandboxGitDir: { ...git, nested: nestedUnderPolicy({ nested, foreign }, isReadOnly) },
-    beside: { there: foreign, absent: tree.seen.submodules, openedNs: start.openedNs },
   });
   const fresh = checkedOut === undefined ? null : await listTree(shadowDir, checkedOut);
   const asInBase = found.filter(({ path, after }) =>

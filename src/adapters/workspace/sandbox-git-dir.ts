@@ -35,13 +35,13 @@ export async function makeSandboxGitDir(
   gitDir: string,
   settings: CoreSettings,
   from?: { readonly gitDir: string; readonly index: string },
-): Promise<SandboxGitDir> {
-  const made = await copyGitDir(checkout, gitDir, settings, from);
-  const listed = existsSync(join(gitDir, 'index'))
-    ? await runIn(gitDir, ['ls-files', '--stage', '-z'])
-    : null;
-  if (listed !== null) await hideSubmodules(gitDir, stagedPaths(listed, 'submodules'));
-  return made;
+): Promise<void> {
+  await copyGitDir(checkout, gitDir, settings, from);
+  if (existsSync(join(gitDir, 'index')))
+    await hideSubmodules(
+      gitDir,
+      stagedPaths(await runIn(gitDir, ['ls-files', '--stage', '-z']), 'submodules'),
+    );
 }
 
 /** The same for a caller that hides the submodules, once it knows them. */
@@ -49,11 +49,10 @@ export async function copyGitDir(
   checkout: Checkout,
   gitDir: string,
   settings: CoreSettings,
-  from: { readonly gitDir: string; readonly index: string } = { gitDir: checkout.gitDir, index: 'index' },
-): Promise<SandboxGitDir> {
+  from = { gitDir: checkout.gitDir, index: 'index' },
+): Promise<void> {
   await makeGitDir(checkout, gitDir, settings);
   copyIndex(from.gitDir, gitDir, 'index', from.index);
-  return describeSandboxGitDir(checkout, gitDir);
 }
 
 /** Writes what it needs besides refs and index, where it is missing: nothing in its place may be a link. */

@@ -14,7 +14,7 @@ import { fileSystemTime } from '../../files/stat.ts';
 import { Breath, until } from '../../files/time-limit.ts';
 import { lookAt } from '../../files/tree-view.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
-import { stateOnDisk } from '../../git/store/state-on-disk.ts';
+import { stateOnDisk } from '../../git/store/object-store.ts';
 import { ScratchIndex } from '../../git/store/trees.ts';
 import { checkoutSteps, gitIn, inTurn, leftOut, packTree, startSettings } from './kept/base-copy.ts';
 import { makeGitDir, makeSandboxGitDir, stagedPaths } from './sandbox-git-dir.ts';
@@ -143,8 +143,8 @@ async function contentsOf(root: string, paths: readonly string[]): Promise<Map<s
 
 async function contentOf(root: string, path: string, breath: Breath): Promise<string> {
   const now = await stateOnDisk(root, path, 'sha256', MAX_BYTES);
-  await breath.after(1, now.status === 'file' ? now.state.size : 0);
-  if (now.status === 'file') return `${now.state.mode} ${now.state.blob}`;
+  await breath.after(1, now?.size);
+  if (now) return `${now.mode} ${now.blob}`;
   const look = lookAt(root, path);
   if (look.status !== 'seen') return look.status;
   return look.stat.kind === 'file' ? `since ${look.stat.ctimeNs}` : look.stat.kind;

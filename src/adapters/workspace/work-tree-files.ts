@@ -7,8 +7,7 @@ import type { BaseRevision } from '../../domain/run/events.ts';
 import { readFile, writeFile } from '../../files/nofollow-files.ts';
 import { textOf } from '../../files/regular-file.ts';
 import { lookAt } from '../../files/tree-view.ts';
-import { blobId } from '../../git/store/object-store.ts';
-import { stateOnDisk } from '../../git/store/state-on-disk.ts';
+import { blobId, stateOnDisk } from '../../git/store/object-store.ts';
 import type { Workspace } from '../../ports/workspace.ts';
 import { searchFiles } from './search/search.ts';
 import type { WorkTree } from './tree/work-tree.ts';
@@ -30,10 +29,8 @@ export function workTreeFiles(
   objectFormat: BaseRevision['objectFormat'],
 ): Pick<Workspace, 'readFile' | 'writeFile' | 'listFiles' | 'search'> {
   /** Nothing is known about an ignored file until it is read. */
-  const unknownState = async (path: RepoPath): Promise<FileState | null> => {
-    const now = await stateOnDisk(root, path, objectFormat, MAX_READ_BYTES);
-    return now.status === 'file' ? now.state : null;
-  };
+  const unknownState = async (path: RepoPath) =>
+    (await stateOnDisk(root, path, objectFormat, MAX_READ_BYTES)) ?? null;
   const listFiles: Workspace['listFiles'] = async (path, glob) => {
     const missing = whyMissing(root, path);
     if (missing !== null) return { status: 'failed', reason: 'not_found', message: missing };

@@ -120,7 +120,7 @@ async function admit(replay: Replay): Promise<Admitted | Stopped> {
       return {
         sandboxGitDir: begun.sandboxGitDir,
         async take() {
-          const plain = await begun.take();
+          const { workspace: plain } = await begun.take();
           const { objectsGitDir } = replay;
           const restorer = openRestorer({ root: folder, shadowDir: run.shadowGit, objectsGitDir });
           const workspace = replayWorkspace(plain, tracker, restorer);

@@ -14,7 +14,7 @@ import {
 import { openRestorer, type Restorer } from '../../adapters/workspace/restore/restore.ts';
 import { whyKept } from '../../adapters/workspace/restore/revert.ts';
 import { beganIn } from '../../adapters/workspace/unwalked/planted-git.ts';
-import { closedSince, readRunStart } from '../../adapters/workspace/unwalked/run-start.ts';
+import { readRunStart } from '../../adapters/workspace/unwalked/run-start.ts';
 import { type CodeChange, deletionsFirst, type PathChange } from '../../domain/changes/change.ts';
 import { absolutePath, isWithin } from '../../domain/changes/path.ts';
 import { laneOf } from '../../domain/conversation/tool.ts';
@@ -23,6 +23,7 @@ import { type FoldedEvents, type UndoPlan, type UndoStep, undoPlan } from '../..
 import { done, internalError, noChange, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { listed, pluralize } from '../../domain/text/words.ts';
+import { ClosedPlaces } from '../../files/closed-places.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
 import { lookAt } from '../../files/tree-view.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
@@ -88,7 +89,9 @@ async function undoRun(input: AboutRun, force: boolean): Promise<RunOutcome> {
     const store = new ObjectStore(gitDir, objectFormat);
     for (const { bytes } of kept.files) store.write(Buffer.from(bytes, 'base64'), null);
     const began = readRunStart(shadowDir);
-    const closed = closedSince(root, shadowDir, input.say);
+    const closed = new ClosedPlaces(root, input.say);
+    // What was closed when the run began stays closed.
+    closed.begin(began.status === 'ok' ? began.start.openedNs : 0n);
     const { fileMode } = await readUserSettings(root, env);
     const restorer = openRestorer({ root, shadowDir, objectsGitDir, closed, fileMode });
     const { refusal, gone, unrecorded } = await unrecordedChanges(run, directory, {

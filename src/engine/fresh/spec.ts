@@ -60,8 +60,7 @@ export const freshRun: Admit = async (session) => {
       return {
         sandboxGitDir: begun.sandboxGitDir,
         take: async () => ({
-          status: 'ok',
-          workspace: await begun.take(),
+          ...(await begun.take()),
           settle: (opened) => settleFresh({ ...taken, session, choice, task }, { ...opened, orientation }),
         }),
       };

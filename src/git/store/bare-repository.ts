@@ -1,9 +1,10 @@
 /** Makes the small repositories of the run by hand: no template, no hook, no setting but the ones written here. */
 
-import { closeSync, lstatSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasCode } from '../../files/failures.ts';
-import { openRegular, readWhole } from '../../files/opened-file.ts';
+import { readRegularFile } from '../../files/regular-file.ts';
+import { MAX_PATH_BYTES } from '../../files/tree-view.ts';
 import type { ObjectFormat } from './object-store.ts';
 
 /** How to create one of our bare repositories. */
@@ -27,9 +28,7 @@ export function makeRepository(plan: RepositoryPlan): void {
   }
   writeFileSync(join(plan.gitDir, 'config'), configOf(plan));
   if (plan.head !== null) writeFileSync(join(plan.gitDir, 'HEAD'), `${plan.head}\n`);
-  if (plan.alternate !== null) {
-    writeFileSync(join(plan.gitDir, 'objects/info/alternates'), alternatesOf(plan.alternate));
-  }
+  if (plan.alternate !== null) writeFileSync(join(plan.gitDir, ALTERNATES), `${quoted(plan.alternate)}\n`);
 }
 
 /** Content of `config`. */
@@ -40,22 +39,13 @@ function configOf(plan: RepositoryPlan): string {
   return `[core]\n${lines.join('')}${format}${plan.config ?? ''}`;
 }
 
-/** Content of `objects/info/alternates`. */
-function alternatesOf(alternate: string): string {
-  return `${quoted(alternate)}\n`;
-}
-
 /** Whether the repository still reads from this object store, as `makeRepository` set it up. */
 export function readsFrom(gitDir: string, alternate: string): boolean {
-  const opening = openRegular(gitDir, 'objects/info/alternates');
-  if (opening.status !== 'open') return false;
-  try {
-    const expected = Buffer.from(alternatesOf(alternate));
-    return opening.file.stat.size === expected.length && readWhole(opening.file).equals(expected);
-  } finally {
-    closeSync(opening.file.descriptor);
-  }
+  const read = readRegularFile(join(gitDir, ALTERNATES), MAX_PATH_BYTES * 2);
+  return read.status === 'ok' && read.bytes.equals(Buffer.from(`${quoted(alternate)}\n`));
 }
+
+const ALTERNATES = 'objects/info/alternates';
 
 /** A path as required by `objects/info/alternates`: C-quoted if a newline, a quote or a comment sign could be misread. */
 function quoted(path: string): string {

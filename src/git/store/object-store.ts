@@ -14,6 +14,9 @@ import {
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createDeflate, deflateSync } from 'node:zlib';
+import type { FileState } from '../../domain/changes/change.ts';
+import { chunksOf, openRegularIn } from '../../files/opened-file.ts';
+import { viewing } from '../../files/tree-view.ts';
 
 /** The hash used for a repository's object ids. */
 export type ObjectFormat = 'sha1' | 'sha256';
@@ -28,15 +31,37 @@ export function blobId(bytes: Uint8Array, format: ObjectFormat): string {
   return createHash(format).update(header(bytes.length)).update(bytes).digest('hex');
 }
 
-/** The same for as many bytes in chunks. */
-export async function blobIdOfChunks(
-  chunks: AsyncIterable<Uint8Array>,
-  size: number,
+/**
+ * What is at a path of the work tree now. Hashes a file of at most `maxBytes`, and stores nothing: the blob is that of the bytes on disk. Null if there is no file and no
+ * link, undefined for one that cannot be read or is too large.
+ */
+export async function stateOnDisk(
+  root: string,
+  path: string,
   format: ObjectFormat,
-): Promise<string> {
-  const hash = createHash(format).update(header(size));
-  for await (const chunk of chunks) hash.update(chunk);
-  return hash.digest('hex');
+  maxBytes = Number.POSITIVE_INFINITY,
+): Promise<FileState | null | undefined> {
+  const { link, opening } = viewing(root, (view) => {
+    const read = view.readLink(path);
+    return { link: read, opening: read.status === 'seen' ? null : openRegularIn(view, path) };
+  });
+  if (link.status === 'seen') {
+    return { mode: '120000', blob: blobId(link.target, format), size: link.target.length };
+  }
+  if (opening?.status !== 'open') return opening?.status === 'absent' ? null : undefined;
+  const { descriptor, stat } = opening.file;
+  try {
+    if (stat.size > maxBytes) return undefined;
+    const hash = createHash(format).update(header(stat.size));
+    for await (const chunk of chunksOf(opening.file)) hash.update(chunk);
+    return {
+      mode: stat.executable ? '100755' : '100644',
+      blob: hash.digest('hex'),
+      size: stat.size,
+    };
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** Stores blobs. Writing a blob that already exists costs one lookup. */

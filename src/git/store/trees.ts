@@ -32,17 +32,10 @@ export class ScratchIndex {
     rmSync(`${this.#file}.lock`, { force: true });
   }
 
-  /** Starts as a copy of another index of the shadow repository, which caches its trees. False if there is none. */
-  copy(name: string, format: ObjectFormat): boolean {
+  /** Starts as a copy of another index of the shadow repository, which caches its trees; without entries if there is none. */
+  copy(name: string, format: ObjectFormat): void {
     const from = join(this.#shadowDir, name);
-    if (!existsSync(from)) return false;
-    copyFileSync(from, this.#file);
-    this.#nullId = '0'.repeat(format === 'sha1' ? 40 : 64);
-    return true;
-  }
-
-  /** Starts without entries, like a new index. */
-  empty(format: ObjectFormat): void {
+    if (existsSync(from)) copyFileSync(from, this.#file);
     this.#nullId = '0'.repeat(format === 'sha1' ? 40 : 64);
   }
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { copyEntry } from '../../../src/adapters/workspace/copy-entry.ts';
+import { copyEntry } from '../../../src/adapters/workspace/work-tree-copy.ts';
 import { TreeView } from '../../../src/files/tree-view.ts';
 import { temporaryFolder } from '../../support/files/repository.ts';
 import { makePipe } from '../../support/files/temp-folder.ts';

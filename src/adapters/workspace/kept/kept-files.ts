@@ -18,8 +18,7 @@ import { replaceFile } from '../../../files/replace-file.ts';
 import { invisible } from '../../../files/stat.ts';
 import { Breath } from '../../../files/time-limit.ts';
 import { type TreeView, viewing } from '../../../files/tree-view.ts';
-import { blobId, type ObjectFormat } from '../../../git/store/object-store.ts';
-import { type StateOnDisk, stateOnDisk } from '../../../git/store/state-on-disk.ts';
+import { blobId, type ObjectFormat, stateOnDisk } from '../../../git/store/object-store.ts';
 
 const MIB = 1024 * 1024;
 /** Larger ignored files are not kept. */
@@ -71,13 +70,12 @@ const KeptDocument = z.strictObject({
     )
     .default([]),
 });
-type KeptDocument = z.infer<typeof KeptDocument>;
 /** What was kept of one work tree. */
-export type KeptFiles = KeptDocument;
+export type KeptFiles = z.infer<typeof KeptDocument>;
 /** A file whose changes are over a limit. */
-type FileOverLimit = KeptDocument['over'][number];
+type FileOverLimit = KeptFiles['over'][number];
 /** A file as it was before the run. */
-type KeptFile = KeptDocument['files'][number];
+type KeptFile = KeptFiles['files'][number];
 
 /** Where the files are, and the shadow repository of the run. */
 export interface KeptPlaces {
@@ -196,7 +194,7 @@ export async function settleFiles(
   const files: KeptFile[] = isHere ? [] : kept.files;
   let differing = 0;
   for (const file of isHere ? kept.files : []) {
-    const after = known(await stateOnDisk(root, file.path, format, MAX_IGNORED_BYTES));
+    const after = await stateOnDisk(root, file.path, format, MAX_IGNORED_BYTES);
     await breath.after(1, after?.size);
     if (after === undefined || !sameState(file.before, after)) differing += 1;
     files.push({ ...file, after });
@@ -218,7 +216,7 @@ export async function doubtFiles({ root, shadowDir, format }: KeptPlaces): Promi
   if (read.status === 'failed' || read.kept === undefined) return;
   const files: KeptFile[] = [];
   for (const file of read.kept.files) {
-    const now = known(await stateOnDisk(root, file.path, format, MAX_IGNORED_BYTES));
+    const now = await stateOnDisk(root, file.path, format, MAX_IGNORED_BYTES);
     const isKnown =
       now === null || [file.before, file.after].some((one) => one && now && sameState(one, now));
     files.push(isKnown ? file : { ...file, isUnsure: true });
@@ -238,17 +236,11 @@ async function statesAfter(
   let unread = MOST_HASHED;
   const found: FileOverLimit[] = [];
   for (const { path, before } of files) {
-    const after = known(await stateOnDisk(root, path, format, unread));
+    const after = await stateOnDisk(root, path, format, unread);
     unread -= after?.size ?? 0;
     found.push({ path, before, after });
   }
   return found;
-}
-
-/** Undefined for a state that is not known. */
-function known(now: StateOnDisk): FileState | null | undefined {
-  if (now.status === 'file') return now.state;
-  return now.status === 'none' ? null : undefined;
 }
 
 /**
@@ -267,7 +259,7 @@ export function keptFiles(
     return { status: 'ok', root, files: [], unkept: [], over: [] };
   const isHere = kept.root === root;
   return viewing(root, (view) => {
-    const hasChanged = ({ path, ctimeNs, size }: KeptDocument['unkept'][number]) => {
+    const hasChanged = ({ path, ctimeNs, size }: KeptFiles['unkept'][number]) => {
       const now = statOf(view, path);
       if (now === null || (size === null && !now.isFolder)) return true;
       return isHere ? ctimeNs !== null && now.ctimeNs !== ctimeNs : size !== null && now.size !== size;
@@ -276,7 +268,7 @@ export function keptFiles(
   });
 }
 
-function readKept(shadowDir: string): { status: 'ok'; kept?: KeptDocument } | Failed {
+function readKept(shadowDir: string): { status: 'ok'; kept?: KeptFiles } | Failed {
   const file = fileOf(shadowDir);
   const found = readRegularFile(file, MAX_JSON_BYTES);
   if (found.status === 'failed')

@@ -40,15 +40,15 @@ export async function committedTree(
 
 /** The base of a run. `edits` are the paths where the work tree differs from the index. */
 export async function baseRevision(
-  { head: { commit, branchRef }, objectFormat }: Checkout,
+  { head: { commit, branchRef }, headTree, objectFormat }: Checkout,
   shadowDir: string,
   edits: ReadonlyMap<string, FileState | null>,
 ): Promise<BaseRevision> {
   const scratch = new ScratchIndex(shadowDir, 'base.index');
-  if (!scratch.copy(START_INDEX, objectFormat)) scratch.empty(objectFormat);
+  scratch.copy(START_INDEX, objectFormat);
   const [tree, head] = await Promise.all([
     scratch.editedTree([...edits].map(([path, state]) => ({ path, state }))),
-    committedTree(shadowDir, { commit, objectFormat }),
+    headTree ?? committedTree(shadowDir, { commit, objectFormat }),
   ]);
   const branch = branchRef === null ? null : branchRef.replace(/^refs\/heads\//, '');
   if (head === null) throw new Error(`The repository has no commit ${commit}.`);

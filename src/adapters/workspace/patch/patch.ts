@@ -18,9 +18,8 @@ export async function makeProvenPatch(
   basePaths: Iterable<string>,
 ): Promise<PatchResult> {
   if (net.length === 0) return { status: 'proven', patch: emptyPatch(baseTree) };
+  const proof = await beginProof(shadowDir, baseTree);
   const index = new ScratchIndex(shadowDir, 'edited.index');
-  const proof = beginProof({ shadowDir, baseTree });
-  await proof.isRead;
   index.copy(PROOF_INDEX, objectFormat);
   const tree = await index.editedTree(net.map(({ path, after }) => ({ path, state: after })));
   const made = await provenBetween({ shadowDir, baseTree, tree }, proof);
@@ -33,13 +32,14 @@ export async function makeProvenPatch(
 
 /** The patch that makes one tree of the shadow repository into another. */
 export async function makeTreePatch(shadowDir: string, baseTree: string, tree: string): Promise<PatchResult> {
-  return provenBetween({ shadowDir, baseTree, tree });
+  return provenBetween({ shadowDir, baseTree, tree }, await beginProof(shadowDir, baseTree));
 }
 
 /** Detects renames if it can: git cannot apply that of a link into a folder that replaces the link. */
-async function provenBetween(trees: Trees, proof = beginProof(trees)): Promise<PatchResult> {
+async function provenBetween(trees: Trees, proof: ScratchIndex): Promise<PatchResult> {
   const made = await prove(trees, '--find-renames=50%', proof);
-  return made.status === 'proven' ? made : prove(trees, '--no-renames', beginProof(trees));
+  if (made.status === 'proven') return made;
+  return prove(trees, '--no-renames', await beginProof(trees.shadowDir, trees.baseTree));
 }
 
 function emptyPatch(tree: string): ProvenPatch {
@@ -55,35 +55,27 @@ interface Trees {
   readonly tree: string;
 }
 
-/** The index in which a patch is applied, with the base in it. */
-interface Proof {
-  readonly index: ScratchIndex;
-  readonly isRead: Promise<void>;
-}
-
-/** An index of git's own, and nothing that the target is made with: so it proves that too, and can be read meanwhile. */
-function beginProof({ shadowDir, baseTree }: Omit<Trees, 'tree'>): Proof {
+/** The index in which a patch is applied: git's own of the base, so that it proves also what the target is made with. */
+async function beginProof(shadowDir: string, baseTree: string): Promise<ScratchIndex> {
   const index = new ScratchIndex(shadowDir, PROOF_INDEX);
-  const isRead = index.readTree(baseTree);
-  // Its failure counts when it is awaited.
-  isRead.catch(() => undefined);
-  return { index, isRead };
+  await index.readTree(baseTree);
+  return index;
 }
 
 async function prove(
   { shadowDir, baseTree, tree }: Trees,
   renames: string,
-  proof: Proof,
+  proof: ScratchIndex,
 ): Promise<PatchResult> {
   const args = [...DIFF, renames, '--raw', '--numstat', ...TEXT, baseTree, tree];
-  const [diff] = await Promise.all([askIn(shadowDir, args), proof.isRead]);
+  const diff = await askIn(shadowDir, args);
   if (diff.exitCode !== 0) return failedPatch('be made', diff.stderr);
   // An empty line parts the lists from the text.
   const end = diff.stdout.indexOf('\n\n') + 1;
   const bytes = diff.stdout.subarray(end === 0 ? 0 : end + 1);
   const files = changedFiles(diff.stdout.toString('latin1', 0, end));
   if (bytes.length > 0) {
-    const applied = await proof.index.appliedTree(bytes);
+    const applied = await proof.appliedTree(bytes);
     if (applied.tree === null) return failedPatch('be applied to its base', applied.stderr);
     if (applied.tree !== tree)
       return failedPatch('be proven', `it makes tree ${applied.tree} instead of ${tree}`);

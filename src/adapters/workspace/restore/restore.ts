@@ -16,8 +16,7 @@ import { Breath, checkTime } from '../../../files/time-limit.ts';
 import { lookAt, viewing } from '../../../files/tree-view.ts';
 import { lfsPointer, sha256OfChunks } from '../../../git/lfs-pointer.ts';
 import { KeptBlobs, MAX_HELD } from '../../../git/store/blobs.ts';
-import { blobId, formatOf } from '../../../git/store/object-store.ts';
-import { stateOnDisk } from '../../../git/store/state-on-disk.ts';
+import { blobId, formatOf, stateOnDisk } from '../../../git/store/object-store.ts';
 import { readRunStart } from '../unwalked/run-start.ts';
 
 /** Restores files to recorded states. */
@@ -178,11 +177,11 @@ async function stateOf(path: string, states: readonly (FileState | null)[], cont
   const maxBytes = Math.max(0, ...states.map((state) => state?.size ?? 0));
   const [id = ''] = states.flatMap((state) => state?.blob ?? []);
   const now = await stateOnDisk(root, path, formatOf(id), maxBytes);
-  if (now.status === 'unknown') return undefined;
+  if (now === undefined) return undefined;
   for (const state of states) {
     const isIt =
-      now.status === 'file'
-        ? state !== null && (await isSame(path, { now: now.state, state }, contents))
+      now !== null
+        ? state !== null && (await isSame(path, { now, state }, contents))
         : state === null || (await blobs.heldBy(state)).status === 'no_file';
     if (isIt) return state;
   }

@@ -149,24 +149,16 @@ export class LastSeen {
       if (other !== undefined) states.set(path, other);
       if (entry !== null) indexed.set(path, entry);
     }
-    const sizes = await this.#sizesOnDisk(indexed);
+    const sizes = await this.#sizesOnDisk([...indexed.keys()]);
     for (const [path, entry] of indexed) states.set(path, { ...entry, size: sizes.get(path) ?? 0 });
     return states;
   }
 
-  /** The index has them. Where git converts nothing, blobs have the same, and are asked faster. */
-  async #sizesOnDisk(entries: ReadonlyMap<string, IndexEntry>): Promise<Map<string, number>> {
-    const { git, mayConvert } = this.#parts;
-    if (entries.size === 0) return new Map();
-    if (!mayConvert()) {
-      const sizes = await sizesOf(
-        git.shadowDir,
-        [...entries.values()].map(({ blob }) => blob),
-      );
-      return new Map([...entries].map(([path, { blob }]) => [path, sizes.get(blob) ?? 0]));
-    }
-    const args = ['--literal-pathspecs', 'ls-files', '--debug', '-z', ...scopeOf([...entries.keys()])];
-    const listed = decodeName(await git.tell({ args }));
+  /** The index has them; blobs may have others. */
+  async #sizesOnDisk(paths: readonly string[]): Promise<Map<string, number>> {
+    if (paths.length === 0) return new Map();
+    const args = ['--literal-pathspecs', 'ls-files', '--debug', '-z', ...scopeOf(paths)];
+    const listed = decodeName(await this.#parts.git.tell({ args }));
     return new Map([...listed.matchAll(WITH_STAT)].map(([, path = '', size]) => [path, Number(size)]));
   }
 

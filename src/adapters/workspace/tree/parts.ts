@@ -73,25 +73,19 @@ export function shadowRepository({ objectFormat, objects }: Checkout, shadowDir:
   };
 }
 
-/** What the parts are made from. */
-export interface Knowledge {
-  readonly checkout: Checkout;
+/** Where a workspace stores its own data, and what a run may change and hide. */
+interface TreeBounds {
   readonly shadowDir: string;
-  readonly settings: UserSettings;
-  readonly warnings: Set<Warning>;
-  readonly limits?: ChangeLimits | undefined;
+  readonly limits?: ChangeLimits;
   readonly guard?: PathGuard | undefined;
 }
 
 /** The shadow repository exists, and has a copy of the user's index if there is one. */
-export async function workTreeParts({
-  checkout,
-  shadowDir,
-  settings,
-  warnings,
-  limits = DEFAULT_CHANGE_LIMITS,
-  guard = NO_GUARD,
-}: Knowledge): Promise<WorkTreeParts> {
+export async function workTreeParts(
+  checkout: Checkout,
+  { shadowDir, limits = DEFAULT_CHANGE_LIMITS, guard = NO_GUARD }: TreeBounds,
+  { settings, warnings }: { readonly settings: UserSettings; readonly warnings: Set<Warning> },
+): Promise<WorkTreeParts> {
   const { root, objectFormat } = checkout;
   const hasAttributes = makeLookingGit(checkout, shadowDir, settings);
   const git = new LookingGit(root, shadowDir);

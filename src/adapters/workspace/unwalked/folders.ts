@@ -53,14 +53,15 @@ export type SeenPlace = (path: string, stat: FileStat | null, isFolder: boolean)
 export class Folders {
   /** What the last look found. */
   last: FoundFolders = nothingFound();
-  readonly #root: string;
+  /** Of the work tree. */
+  readonly root: string;
   readonly #closed: ClosedPlaces;
   readonly #limit: FolderLimit;
   #known: ReadonlyMap<string, ReadFolder> = new Map();
 
   /** The entries of folders over the limit are not kept. */
   constructor(root: string, closed: ClosedPlaces, limit: FolderLimit) {
-    this.#root = root;
+    this.root = root;
     this.#closed = closed;
     this.#limit = limit;
   }
@@ -69,7 +70,7 @@ export class Folders {
   async look(clock: bigint): Promise<FoundFolders> {
     const known = new Map<string, ReadFolder>();
     const all = nothingFound();
-    const view = new TreeView(this.#root, this.#limit);
+    const view = new TreeView(this.root, this.#limit);
     const breath = new Breath();
     const queue = [''];
     try {

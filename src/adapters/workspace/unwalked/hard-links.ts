@@ -29,7 +29,7 @@ import { decodeName, decodeNames } from '../../../files/names.ts';
 import { Breath, timeLimit } from '../../../files/time-limit.ts';
 import { TreeView } from '../../../files/tree-view.ts';
 import { PROGRAM_FOLDERS } from '../../../git/git.ts';
-import { copyEntry } from '../copy-entry.ts';
+import { copyEntry } from '../work-tree-copy.ts';
 
 /** Where to look, and what copies may take. */
 export interface LinkedTree {
@@ -44,11 +44,13 @@ const MAX_NAMES_BYTES = 128 * 1024 * 1024;
 const MIN_FREE_BYTES = 256 * 1024 * 1024;
 
 /**
- * Call before commands run, with what `findLinked` has found. Throws `LinkedOutside` if a file cannot be copied, and `CutShort` when
- * time runs out.
+ * Call before commands run. Nothing is replaced before it is permitted. Throws `LinkedOutside` if a file cannot be copied, and
+ * `CutShort` when time runs out.
  */
-export async function copyLinkedOut(tree: LinkedTree, found: readonly string[]): Promise<Warning[]> {
+export async function copyLinkedOut(tree: LinkedTree, permitted?: Promise<void>): Promise<Warning[]> {
+  const found = await findLinked(tree.root);
   if (found.length === 0) return [];
+  await permitted;
   const view = new TreeView(tree.root);
   try {
     const linked = leadingOut(view, tree.root, linkedFiles(view, tree.root, found));
@@ -96,7 +98,7 @@ function linkedFiles(view: TreeView, root: string, paths: readonly string[]): Li
 }
 
 /** Files with several names and, if we are not root, folders of this user that are closed. Those of others are closed to commands, too. */
-export async function findLinked(root: string): Promise<string[]> {
+async function findLinked(root: string): Promise<string[]> {
   const user = geteuid?.() ?? 0;
   const closed = ['-type', 'd', '-user', String(user), '!', '-perm', '-500', '-print0', '-prune', '-o'];
   const linked = ['-type', 'f', '-links', '+1', '-print0'];

@@ -7,8 +7,6 @@ import { FileState, PathChange } from '../../../domain/changes/change.ts';
 import { parseRepoPath } from '../../../domain/changes/path.ts';
 import { type Failed, failed } from '../../../domain/failed.ts';
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
-import type { Warning } from '../../../domain/warnings/warning.ts';
-import { ClosedPlaces } from '../../../files/closed-places.ts';
 
 /** Anyone may have written the run directory: paths must stay below the root. */
 const InTree = z.string().refine((path) => {
@@ -58,18 +56,6 @@ export function readRunStart(shadowDir: string): { status: 'ok'; start: RunStart
     : failed(
         `${file}, which says what there was when the run began, is missing or damaged. Start a new run with patchsmith run.`,
       );
-}
-
-/** What was closed when an earlier process began the run stays closed. */
-export function closedSince(
-  root: string,
-  shadowDir: string,
-  warn: (warning: Warning) => void = () => undefined,
-): ClosedPlaces {
-  const read = readRunStart(shadowDir);
-  const closed = new ClosedPlaces(root, warn);
-  closed.begin(read.status === 'ok' ? read.start.openedNs : 0n);
-  return closed;
 }
 
 function fileIn(shadowDir: string): string {

@@ -37,14 +37,9 @@ export function beginningOf(shadowDir: string): bigint | null {
   return lstatSync(join(shadowDir, BEGINNING), { bigint: true, throwIfNoEntry: false })?.ctimeNs ?? null;
 }
 
-/** How to look. */
-export interface LookingParts {
-  readonly root: string;
-  readonly folders: Folders;
-}
-
 /** Where to look for changes of ignored files. */
-export interface IgnoredPlaces extends LookingParts {
+interface IgnoredPlaces {
+  readonly folders: Folders;
   readonly shadowDir: string;
   readonly warnings: Set<Warning>;
   /** Ignored files and folders that were there when the run began, and are not any more. */
@@ -92,7 +87,7 @@ async function findIgnored(places: IgnoredPlaces, names: IgnoredFileList): Promi
     const stat = folders.at(view, path);
     if (stat !== 'absent') seen(path, stat, stat?.kind === 'folder');
   };
-  await viewingFor(places.root, async (view) => {
+  await viewingFor(folders.root, async (view) => {
     for (const path of paths) {
       if (path.endsWith('/')) await folders.below(view, path.slice(0, -1), { isWhole: false, seen });
       else at(view, path);
@@ -108,7 +103,7 @@ function isSince(stat: FileStat | null, sinceNs: bigint): boolean {
 }
 
 /** The nested repositories whose files are examined. */
-export interface NestedFolders {
+interface NestedFolders {
   /** Repositories that existed when the run began. */
   readonly there: readonly string[];
   /** Submodules that did not: their folders do not exist yet. */
@@ -119,7 +114,7 @@ export interface NestedFolders {
 
 /** The repositories in which something changed, sorted; one inside another counts as part of it. */
 export async function nestedChanges(
-  { root, folders }: LookingParts,
+  folders: Folders,
   shadowDir: string,
   { there, absent, openedNs }: NestedFolders,
 ): Promise<NestedChange[]> {
@@ -129,7 +124,7 @@ export async function nestedChanges(
   const all = new Set([...there, ...absent]);
   const outer = [...all].filter((path) => ![...foldersOf(path)].some((folder) => all.has(folder))).sort();
   const isThere = new Set(there);
-  return viewingFor(root, async (view) => {
+  return viewingFor(folders.root, async (view) => {
     const changes: NestedChange[] = [];
     for (const path of outer) {
       const found = { files: [] as string[], folders: [] as string[] };

@@ -12,7 +12,7 @@ import {
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { copyLinkedOut, findLinked } from '../../../../src/adapters/workspace/unwalked/hard-links.ts';
+import { copyLinkedOut } from '../../../../src/adapters/workspace/unwalked/hard-links.ts';
 import { temporaryFolder } from '../../../support/files/repository.ts';
 import { randomCases } from '../../../support/setup/sample.ts';
 
@@ -66,7 +66,7 @@ test('whatever is linked with whatever, edits in place change nothing outside, a
       const paths = groups.flat();
       const before = new Map(paths.map((path) => [path, stateOf(join(top, path))]));
       const inodes = new Map(paths.map((path) => [path, lstatSync(join(top, path)).ino]));
-      await copyLinkedOut({ root, maxBytes: 1024 ** 3 }, await findLinked(root));
+      await copyLinkedOut({ root, maxBytes: 1024 ** 3 });
 
       for (const path of paths) expect(stateOf(join(top, path))).toEqual(before.get(path));
       for (const group of groups.filter((one) => !one.some(isProtected)))
