@@ -51,8 +51,7 @@ export async function runAndPublish(asked: RunAndPublish): Promise<RunAndPublish
     await keepRefusal(context, run.flags, refused.problems);
     return refused;
   }
-  let directory: RunDirectory | null = null;
-  let result: RunResult | null = null;
+  const made: { directory?: RunDirectory; result?: RunResult } = {};
   const ran = await startRun(
     {
       ...context,
@@ -61,32 +60,32 @@ export async function runAndPublish(asked: RunAndPublish): Promise<RunAndPublish
       whyNotFrom: ({ dirty }) => (dirty ? usageError('ERR_BASE_DIRTY', UNCOMMITTED) : null),
       watcher: {
         onStart: () => context.watcher?.onStart(),
-        onDirectory(made) {
-          directory = made;
-          context.watcher?.onDirectory(made);
+        onDirectory(directory) {
+          made.directory = directory;
+          context.watcher?.onDirectory(directory);
         },
-        onResult(ended) {
-          result = ended;
-          context.watcher?.onResult(ended);
+        onResult(result) {
+          made.result = result;
+          context.watcher?.onResult(result);
         },
       },
     },
     run,
   );
-  const made = madeBy(directory, result);
+  const { directory, result } = made;
   // Without a plan nothing was asked for.
-  if (ran.status === 'refused' || made === null) return ran;
-  const isDue = 'unfinished' in publishable(made.result, ready.settings.publishUnfinished);
+  if (ran.status === 'refused' || directory === undefined || !result?.plan) return ran;
+  const isDue = 'unfinished' in publishable(result, ready.settings.publishUnfinished);
   if (context.interrupt.aborted) {
     const outcome = unpublished(
       context.interrupt.reason as Interruption,
-      made.directory,
+      directory,
       typedFor('publish', publish.flags, context.redact),
     );
     return isDue && ran.outcome.name !== outcome.name ? { status: 'decided', outcome } : ran;
   }
   onPublishing?.();
-  const published = await publishAndTell(context, ready, made.directory.path);
+  const published = await publishAndTell(context, ready, directory.path);
   const isSame = published.name === ran.outcome.name && published.exitCode === ran.outcome.exitCode;
   // The last line has been printed already, and names the pull request or what prevented it.
   if (isSame || (isDue && published.exitCode !== 0)) return { status: 'printed', outcome: published };
@@ -103,14 +102,6 @@ const UNCOMMITTED =
 /** A setting that both commands take is wrong in both. */
 function withoutRepeats(problems: readonly Problem[]): Problem[] {
   return [...new Map(problems.map((one) => [one.message, one])).values()];
-}
-
-/** Null when there is nothing that could be published. The watcher has set both, which the compiler cannot see. */
-function madeBy(
-  directory: RunDirectory | null,
-  result: RunResult | null,
-): { directory: RunDirectory; result: RunResult } | null {
-  return directory === null || result === null || result.plan === null ? null : { directory, result };
 }
 
 /** A signal between the two: the run is complete. */

@@ -1,4 +1,4 @@
-/** GitHub's API, and commits made through it. Types only. */
+/** GitHub's API. Types only. */
 
 import type * as z from 'zod';
 
@@ -54,17 +54,4 @@ export interface GitHubRefusal {
 export interface Person {
   readonly name: string;
   readonly email: string;
-}
-
-/** The commit to make. */
-export interface CommitOrder {
-  readonly tree: string;
-  readonly parents: readonly string[];
-  readonly message: string;
-  /** Null: the token's account, which lets GitHub sign the commit of an app. */
-  readonly author: Person | null;
-  readonly committer: Person | null;
-  /** Name of the branch, and the commit it is at; null when it does not exist yet. */
-  readonly branch: string;
-  readonly head: string | null;
 }

@@ -8,8 +8,8 @@ import type { AskedIn } from '../domain/github/publishing/identity.ts';
 import { code, escaped, pathCode } from '../domain/github/publishing/markdown.ts';
 import { changeSubject, changeTitle, plainLine } from '../domain/github/publishing/plain-text.ts';
 import { verificationOf } from '../domain/github/publishing/policy.ts';
+import type { Publication } from '../domain/github/publishing/publication.ts';
 import { type PullRecord, recordLine } from '../domain/github/publishing/pull-text.ts';
-import type { Flag } from '../domain/review/flag.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import { bullets } from './bounded-list.ts';
 import {
@@ -28,18 +28,13 @@ import {
 /** GitHub's limit for a title. */
 const MAX_TITLE = 256;
 
-/** The contents of a pull request's body. */
-export interface PullRequestFacts {
+/** The contents of a pull request's body: what the publication has, what the operator set, and how the run ended. */
+export interface PullRequestFacts extends Pick<Publication, 'merged' | 'flags'> {
   /** Contains no secrets. */
   readonly result: RunResult;
   /** Where the plan was requested; null if not on GitHub. */
   readonly askedIn: AskedIn | null;
-  /** Branch and commit on which the patch was rebuilt. */
-  readonly base: { readonly branch: string; readonly sha: string };
-  /** Files that were merged with later changes in the base. */
-  readonly merged: readonly string[];
-  /** As found in the patch itself. */
-  readonly flags: readonly Flag[];
+  readonly base: NonNullable<Publication['base']>;
   /** Reasons for it to be a draft; empty if it is ready for review. */
   readonly drafts: readonly string[];
   /** Whether it is a draft: people may have marked it ready, or turned it into a draft. */
@@ -48,17 +43,12 @@ export interface PullRequestFacts {
   readonly unfinished: boolean;
   /** Page of the workflow run; null outside a workflow. */
   readonly runUrl: string | null;
-  /** The address of the run's report; null if it was not uploaded. */
-  readonly reportUrl: string | null;
-  /** A prefix for the title, chosen by the operator. */
-  readonly titlePrefix: string | null;
   /** It is made with the token of a workflow, for which GitHub starts no further workflows. */
   readonly isByWorkflow: boolean;
-  /** The operator's title, in which `{title}` stands for that of the change. */
-  readonly title: string | null;
-  /** Markdown of the operator around our own; null for none. */
-  readonly bodyHeader: string | null;
-  readonly bodyFooter: string | null;
+  /** `--report-url`, `--title` and so on; in a title, `{title}` stands for that of the change. */
+  readonly settings: Readonly<
+    Record<'reportUrl' | 'titlePrefix' | 'title' | 'bodyHeader' | 'bodyFooter', string | null>
+  >;
   /** Lets a later run find the pull request for its plan. */
   readonly marker: string;
 }
@@ -72,10 +62,10 @@ function recordOf({ plan, paths }: RunResult): PullRecord {
 
 /** The same facts give the same text. */
 export function pullRequestText(facts: PullRequestFacts): { title: string; body: string } {
-  const { result, flags, marker, isByWorkflow, bodyHeader, bodyFooter } = facts;
+  const { result, flags, marker, isByWorkflow, settings } = facts;
   const { account, verification, denied, review, secondLook, files } = sectionsOf(result, flags);
   const body = paragraphs([
-    bodyHeader ?? '',
+    settings.bodyHeader ?? '',
     closingLine(facts),
     draftLine(facts),
     factsLine(result),
@@ -88,7 +78,7 @@ export function pullRequestText(facts: PullRequestFacts): { title: string; body:
     folded('How it was made', originOf(facts)),
     isByWorkflow ? NO_CHECKS : '',
     recordLine(recordOf(result)),
-    bodyFooter ?? '',
+    settings.bodyFooter ?? '',
     marker,
   ]);
   return { title: titleOf(facts), body };
@@ -103,7 +93,7 @@ function draftLine({ drafts, isDraft }: PullRequestFacts): string {
   return isDraft ? '> [!NOTE]\n> Still a draft, although this run gives no reason for it.' : '';
 }
 
-function titleOf({ result, titlePrefix, title: wanted }: PullRequestFacts): string {
+function titleOf({ result, settings: { titlePrefix, title: wanted } }: PullRequestFacts): string {
   const prefix = titlePrefix === null ? '' : `${titlePrefix} `;
   const title = plainLine(changeTitle(result), MAX_TITLE - prefix.length) || 'Changes of a run';
   const words = wanted === null ? title : wanted.replaceAll('{title}', () => title).replace(/\s+/g, ' ');
@@ -124,7 +114,8 @@ function referenceTo({ repository, number, isHere }: AskedIn): string | null {
 }
 
 function originOf(facts: PullRequestFacts): string {
-  const { result, runUrl, reportUrl } = facts;
+  const { result, runUrl, settings } = facts;
+  const { reportUrl } = settings;
   const { patch, sandbox } = result;
   const links = [
     ...(reportUrl === null ? [] : [`, [report](<${reportUrl}>)`]),

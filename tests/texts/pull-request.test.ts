@@ -12,6 +12,8 @@ const MARKER = '<!-- patchsmith:1a2b3c4d -->';
 const RECORD = `<!-- patchsmith-record: {"version":1,"source":{"kind":"issue","repository":"acme/shop","number":7,"url":"https:\\u002f/github.com/acme/shop/issues/7","author":"mona"},"sha256":"${'a'.repeat(64)}","rules":[{"allow":[],"protect":[]},{"allow":[],"protect":[]}]} -->`;
 const RUN_URL = 'https://github.com/acme/shop/actions/runs/42';
 
+const UNSET = { reportUrl: null, titlePrefix: null, title: null, bodyHeader: null, bodyFooter: null };
+
 function facts(result: RunResult, part: Partial<PullRequestFacts> = {}): PullRequestFacts {
   return {
     result,
@@ -23,12 +25,8 @@ function facts(result: RunResult, part: Partial<PullRequestFacts> = {}): PullReq
     isDraft: false,
     unfinished: false,
     runUrl: RUN_URL,
-    reportUrl: null,
-    titlePrefix: null,
     isByWorkflow: true,
-    title: null,
-    bodyHeader: null,
-    bodyFooter: null,
+    settings: UNSET,
     marker: MARKER,
     ...part,
   };
@@ -200,7 +198,7 @@ Reviewed by claude-opus-5-5: 2 findings, 1 of them blocking. The blocking ones w
   test('has the requested prefix, and a title of at most 256 characters', () => {
     const run = finishedRun();
     const long = finishedRun({ plan: run.plan && { ...run.plan, title: 'x'.repeat(400) } });
-    const { title } = pullRequestText(facts(long, { titlePrefix: '[bot]' }));
+    const { title } = pullRequestText(facts(long, { settings: { ...UNSET, titlePrefix: '[bot]' } }));
     expect(title).toBe(`[bot] ${'x'.repeat(249)}…`);
   });
 });
@@ -242,7 +240,7 @@ describe('a pull request of a hostile run', () => {
 
 test('an uploaded report is linked next to the log', () => {
   const reportUrl = 'https://github.com/octo/shop/actions/runs/1/artifacts/2';
-  expect(bodyOf(finishedRun(), { reportUrl })).toContain(
+  expect(bodyOf(finishedRun(), { settings: { ...UNSET, reportUrl } })).toContain(
     `, [report](<${reportUrl}>), [log and artifacts](${RUN_URL}),`,
   );
 });

@@ -1,7 +1,7 @@
 /** One commit by the REST API: GitHub signs commits that a bot makes this way. Its contents are pushed by git before. */
 
 import * as z from 'zod';
-import type { CommitOrder } from '../../ports/github.ts';
+import type { Person } from '../../ports/github.ts';
 import { findHead } from './branch.ts';
 import type { Clone } from './clone.ts';
 import { GitHubObjectId, GitHubRefused, type OnGitHub } from './request.ts';
@@ -13,6 +13,19 @@ const Commit = z.object({
 
 /** Used as an id that a dry run does not learn. */
 const PLANNED = '0'.repeat(40);
+
+/** The commit to make. */
+interface CommitOrder {
+  readonly tree: string;
+  readonly parents: readonly string[];
+  readonly message: string;
+  /** Null: the token's account, which lets GitHub sign the commit of an app. */
+  readonly author: Person | null;
+  readonly committer: Person | null;
+  /** Name of the branch, and the commit it is at; null when it does not exist yet. */
+  readonly branch: string;
+  readonly head: string | null;
+}
 
 /** `moved`: someone else moved the branch in the meantime, and nothing was overwritten. */
 export type SignedCommit =

@@ -95,17 +95,9 @@ async function reopened({ upstream, sayMade }: PublishJob, pull: PullRequest | n
 
 /** Our part of its text. */
 async function textOf(job: PublishJob, { base }: PlanBranch, facts: ChangeFacts): Promise<TitledText> {
-  const { publication, upstream, settings } = job;
-  const { reportUrl, titlePrefix, title, bodyHeader, bodyFooter } = settings;
-  const own = pullRequestText({
-    isByWorkflow: (await ownAccount(upstream.github))?.login === WORKFLOW_BOT,
-    ...job,
-    ...facts,
-    base,
-    merged: publication.merged,
-    flags: publication.flags,
-    ...{ reportUrl, titlePrefix, title, bodyHeader, bodyFooter },
-  });
+  const { merged, flags } = job.publication;
+  const isByWorkflow = (await ownAccount(job.upstream.github))?.login === WORKFLOW_BOT;
+  const own = pullRequestText({ ...job, ...facts, base, merged, flags, isByWorkflow });
   return markedPart(own, job.marker, sha256Of);
 }
 

@@ -39,9 +39,6 @@ interface RoundQuestion {
   readonly runId: string | null;
 }
 
-/** A verdict that is not `due` any more. */
-type RoundBegun = Exclude<RoundVerdict, { status: 'due' }>;
-
 /** Most jobs that are expected to record rounds of a repository at the same moment. */
 const TRIES = 10;
 
@@ -51,7 +48,7 @@ async function beginRound(
   { event, caps, now, runId }: RoundQuestion,
   pull: OwnPull,
   trigger: Trigger,
-): Promise<RoundBegun> {
+): Promise<Exclude<RoundVerdict, { status: 'due' }>> {
   const ahead = { branch: pull.branch, isNew: false, isMerge: trigger === 'conflict' };
   await checkRules(where, settings, ahead);
   const job = jobOfRound(env);
@@ -102,22 +99,16 @@ export async function beginOwnRound(
   stop(noChange(begun.why));
 }
 
-/** `outcome` says why there is no round for a pull request. */
-export interface RoundsPrepared {
-  /** The numbers of those that have one, and what is said of it. */
-  readonly ready: readonly number[];
-  readonly words: readonly string[];
-  readonly outcome: RunOutcome;
-  /** What a person asks for has been paid for already, and what came of it is said there. */
-  readonly isRepeated: boolean;
-}
-
-/** For a round that nobody asked for, comments on the pull request that it begins, or why it does not. */
+/**
+ * For a round that nobody asked for, comments on the pull request that it begins, or why it does not. `ready` are the numbers of
+ * those that have a round, `words` what is said of it, and `outcome` why there is none. `isRepeated`: what a person asks for has been
+ * paid for already, and what came of it is said there.
+ */
 export async function prepareRounds(
   place: PublishPlace,
   { event, now }: Pick<RoundQuestion, 'event' | 'now'>,
   { pulls, trigger }: { readonly pulls: readonly OwnPull[]; readonly trigger: Trigger },
-): Promise<RoundsPrepared> {
+) {
   const { settings, say } = place;
   const question = { event, now, caps: settings, runId: null };
   const isRequest = trigger === 'request';
@@ -144,7 +135,7 @@ export async function prepareRounds(
     if (!isRequest) await tell(place, pull.number, trigger, begun);
   }
   const reason = reasons.join(' ');
-  const outcome =
+  const outcome: RunOutcome =
     failed ??
     (ready.length > 0
       ? done(`${RUN_CAN_START} ${reason}`.trim())
@@ -163,7 +154,7 @@ async function tell(
   place: PublishPlace,
   number: number,
   trigger: Exclude<Trigger, 'request'>,
-  begun: RoundBegun,
+  begun: RoundVerdict,
 ): Promise<void> {
   const { settings, upstream, runUrl } = place;
   const url = `${settings.githubServerUrl}/${upstream.owner}/${upstream.repo}/pull/${number}`;
@@ -177,7 +168,7 @@ async function tell(
       link: 'See the log',
       ...{ runUrl, marker },
     });
-  } else if (begun.isSpent)
+  } else if (begun.status === 'refused' && begun.isSpent)
     await sayShortly(place, number, {
       headline: 'The pull request was not continued',
       reason: escaped(begun.why, 2_000),

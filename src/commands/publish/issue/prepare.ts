@@ -23,7 +23,7 @@ import type { IssueOfWork } from '../job.ts';
 import { ended, obstacleIn, openPlace, type PublishPlace, stop } from '../place.ts';
 import { type BranchWork, refuseForeign } from '../plan-branch.ts';
 import { preflightPublishing } from '../preflight.ts';
-import { prepareRounds, type RoundsPrepared, RUN_CAN_START } from '../rounds.ts';
+import { prepareRounds, RUN_CAN_START } from '../rounds.ts';
 import { MAX_SAID, readPublishInputs } from '../start.ts';
 import { commentOrWarn, labelIssue, readIssueOfWork, sayShortly } from './issue-of-work.ts';
 
@@ -55,7 +55,10 @@ async function prepare(context: HostContext, place: PublishPlace): Promise<RunOu
   const asks = asked.status === 'found' ? asked.pulls : null;
   const pulls = asks?.filter(({ marker }) => budget.whyNot(marker) === null) ?? null;
   const isAnswer = settings.publishAs !== 'pull-request';
-  const made: { rounds: RoundsPrepared | null; ready: string[] } = { rounds: null, ready: [] };
+  const made: { rounds: Awaited<ReturnType<typeof prepareRounds>> | null; ready: string[] } = {
+    rounds: null,
+    ready: [],
+  };
   const obstacle = await obstacleIn(place, async () => {
     if (asked.status === 'stopped') stop(asked.outcome);
     const [first] = asks ?? [];
