@@ -148,6 +148,8 @@ const QUIET = [
   'core.fsmonitor=false',
   'core.hooksPath=/dev/null',
   'core.pager=cat',
+  // Part of a split index would be written where no run directory may have one, and again with each index.
+  'core.splitIndex=false',
   // How much of its packs git maps at once, which most tools count as its memory.
   'core.packedGitWindowSize=32m',
   'core.packedGitLimit=256m',

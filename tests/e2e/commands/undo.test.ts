@@ -36,6 +36,17 @@ function gitState(root: string): string[] {
 }
 
 describe('undo puts back', () => {
+  test('a run on a split index and line ends that git converts', async () => {
+    const repository = await makeRepository({ 'a.txt': 'a\n' });
+    await repository.git('config', 'core.autocrlf', 'input');
+    await repository.git('update-index', '--split-index');
+    const before = treeOf(repository.root);
+    const files = 'for i in 1 2 3 4 5 6 7 8 9; do printf "z\\r\\n" > n$i; done';
+    const { runDir } = await scriptedRun({ repository, turns: [command(files), done] });
+    const { exitCode, stderr } = await undo(repository, runDir);
+    expect([exitCode, treeOf(repository.root)], stderr).toEqual([0, before]);
+  });
+
   test('every kind of change, including the user’s uncommitted work, and does not touch git', async () => {
     const repository = await makeRepository({
       'edit.txt': 'one\n',
