@@ -77,13 +77,14 @@ export function defineTool<Input>(tool: Tool<Input>): Tool<Input> {
  * in both.
  */
 export function run(options: RunOptions): Run {
-  const events = new EventQueue();
+  // Keeps events until they are read.
+  const events = new Readable({ objectMode: true, read() {} });
   const result = besideOthers(() => carryOut(options, (event) => events.push(event))).finally(() =>
-    events.end(),
+    events.push(null),
   );
   // A rejection must not end a program that reads only the events.
   result.catch(() => undefined);
-  return { result, [Symbol.asyncIterator]: () => events.read() };
+  return { result, [Symbol.asyncIterator]: () => events[Symbol.asyncIterator]() };
 }
 
 async function carryOut(options: RunOptions, onEvent: (event: RunEvent) => void): Promise<RunResult> {
@@ -163,33 +164,4 @@ function writing(take: (text: string) => void): Writable {
 /** `maxCostUsd` as the flag has it: `max-cost-usd`. */
 function kebab(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-}
-
-/** Keeps events until they are read. */
-class EventQueue {
-  readonly #events: RunEvent[] = [];
-  #isEnded = false;
-  #wake: () => void = () => {};
-
-  push(event: RunEvent): void {
-    this.#events.push(event);
-    this.#wake();
-  }
-
-  end(): void {
-    this.#isEnded = true;
-    this.#wake();
-  }
-
-  async *read(): AsyncGenerator<RunEvent, void, void> {
-    for (;;) {
-      const event = this.#events.shift();
-      if (event !== undefined) yield event;
-      else if (this.#isEnded) return;
-      else
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
-    }
-  }
 }

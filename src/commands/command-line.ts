@@ -44,7 +44,7 @@ async function carryOut(
     host.stdout.write(completionsOf(words, COMMANDS, context.env));
     return 0;
   }
-  const asked = await readArguments(host.argv.slice(2), COMMANDS, widthOf(host));
+  const asked = await readArguments(host.argv.slice(2), widthOf(host));
   switch (asked.ask) {
     case 'help':
       host.stdout.write(`${asked.text}\n`);

@@ -1,6 +1,6 @@
 /** What a command is, and what it receives from the command line. */
 
-import type { SettingKey } from '../config/schema.ts';
+import { defaultText, type SettingEntry, type SettingKey, settingEntries } from '../config/schema.ts';
 import type { Problem } from '../domain/errors/problem.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { CommandOutcome, HostContext } from '../host/context.ts';
@@ -41,4 +41,24 @@ export interface Given {
   readonly switches: ReadonlySet<string>;
   /** Mistakes in the words of the command line, reported together with any others. */
   readonly problems: readonly Problem[];
+}
+
+/** A setting as a flag of a command, with the value, meaning and default that it has there. */
+export interface CommandFlag extends Omit<SettingEntry, 'initial'> {
+  readonly initial: string;
+  /** The switch without which it is not taken; null if it always is. */
+  readonly needs: string | null;
+}
+
+/** The flags of a command that are settings, in the order of the help text. */
+export function commandFlags({ settings, settingsWith = {}, output }: Command): CommandFlag[] {
+  return settingEntries().flatMap((entry) => {
+    const isTaken = settings.includes(entry.key);
+    const [needs = null] = Object.keys(settingsWith).filter((name) =>
+      settingsWith[name]?.includes(entry.key),
+    );
+    if (!isTaken && needs === null) return [];
+    const own = entry.key === 'output' && output ? output : { initial: defaultText(entry) };
+    return [{ ...entry, ...own, needs: isTaken ? null : needs }];
+  });
 }

@@ -1,10 +1,9 @@
 /** What `--help` prints: what most people look for, on one screen. Everything else is one level down, in `patchsmith help`. */
 
-import type { SettingEntry, SettingKey } from '../config/schema.ts';
-import { settingEntries } from '../config/schema.ts';
+import type { SettingKey } from '../config/schema.ts';
 import { shortened, withoutTail } from '../domain/text/shorten.ts';
 import { wrapped } from '../domain/text/terminal.ts';
-import type { Command } from './command.ts';
+import { type Command, type CommandFlag, commandFlags } from './command.ts';
 
 /** Lines of the smallest terminal. */
 const MAX_LINES = 24;
@@ -24,8 +23,18 @@ const FREQUENT: readonly SettingKey[] = [
   'reviewers', 'runDir', 'output', 'verbose', 'quiet',
 ];
 
-/** The screen of all commands. `columns` is the width of the terminal. */
-export function helpScreen(commands: readonly Command[], columns: number): string {
+/** The screen of one command, or of all without a name; null if there is no such command. `columns` is the width of the terminal. */
+export function helpScreen(
+  name: string | undefined,
+  commands: readonly Command[],
+  columns: number,
+): string | null {
+  if (name === undefined) return allCommands(commands, columns);
+  const asked = commands.find((command) => command.name === name);
+  return asked ? oneCommand(asked, columns) : null;
+}
+
+function allCommands(commands: readonly Command[], columns: number): string {
   const width = widthIn(columns);
   const names = Math.max(...commands.map(({ name }) => name.length));
   const [example = ''] = commands.flatMap(({ examples: [first] }) => first?.slice(0, 1) ?? []);
@@ -40,17 +49,16 @@ export function helpScreen(commands: readonly Command[], columns: number): strin
   return narrowed(lines, columns);
 }
 
-/** The screen of one command. */
-export function commandScreen(command: Command, columns: number): string {
+function oneCommand(command: Command, columns: number): string {
   const width = widthIn(columns);
-  const { name, summary, operands, switches, settings, examples } = command;
-  const taken = settingEntries().filter(({ key }) => settings.includes(key));
+  const { name, summary, operands, switches, examples } = command;
+  const taken = commandFlags(command).filter(({ needs }) => needs === null);
   const lines = examples.slice(0, 2).map(([line]) => `  ${line}`);
   const ownRows = Object.keys(switches).length + 1;
   const room = MAX_LINES - FRAME_LINES - ownRows - lines.length;
   const shown = taken.length <= room ? taken : frequentIn(taken, room);
   const rows: [string, string][] = [
-    ...shown.map((entry): [string, string] => [flagOf(entry), meaningOf(entry, command)]),
+    ...shown.map((entry): [string, string] => [flagOf(entry), entry.help]),
     ...Object.entries(switches).map(([flag, help]): [string, string] => [`    --${flag}`, help]),
     ['-h, --help', 'Show this'],
   ];
@@ -69,19 +77,14 @@ export function commandScreen(command: Command, columns: number): string {
   return narrowed(page, columns);
 }
 
-function frequentIn(taken: readonly SettingEntry[], room: number): SettingEntry[] {
+function frequentIn(taken: readonly CommandFlag[], room: number): CommandFlag[] {
   const found = FREQUENT.flatMap((key) => taken.find((entry) => entry.key === key) ?? []);
   return found.slice(0, room);
 }
 
-function flagOf({ flag, short, value }: SettingEntry): string {
+function flagOf({ flag, short, value }: CommandFlag): string {
   const whole = `${short ? `-${short}, ` : '    '}--${flag}${value ? ` ${value}` : ''}`;
   return whole.length <= MAX_FLAG ? whole : `${whole.slice(0, MAX_FLAG - 1).replace(/\|[^|]*$/, '|')}…`;
-}
-
-/** A command with fewer values of --output says itself what they are. */
-function meaningOf({ key, help }: SettingEntry, { output }: Command): string {
-  return key === 'output' && output ? output.help : help;
 }
 
 function row(name: string, meaning: string, names: number, width: number): string {

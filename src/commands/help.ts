@@ -2,17 +2,29 @@
 
 import yargs, { type Options } from 'yargs';
 import { KEY_VARIABLES } from '../adapters/providers/registry.ts';
-import { defaultText, type SettingEntry, settingEntries } from '../config/schema.ts';
 import { SETTING_GROUPS } from '../config/settings/setting.ts';
 import { FAILURE_MEANINGS } from '../domain/conversation/failure-meanings.ts';
 import { ERROR_AREAS, errorsIn } from '../domain/errors/registry.ts';
 import { exitCodeList, exitCodesOfError } from '../domain/run/exit-code.ts';
 import { WARNING_AREAS } from '../domain/warnings/registry.ts';
-import type { Command } from './command.ts';
+import { type Command, type CommandFlag, commandFlags } from './command.ts';
 import { NARROWEST, narrowed } from './help-screen.ts';
 
-/** The help page of all commands. `columns` is the width of the terminal. */
-export async function helpText(commands: readonly Command[], columns: number): Promise<string> {
+/**
+ * What `help NAME` prints: the page of a command or of a code, and that of all commands without a name. Null if it is neither.
+ * `columns` is the width of the terminal.
+ */
+export async function helpText(
+  name: string | undefined,
+  commands: readonly Command[],
+  columns: number,
+): Promise<string | null> {
+  if (name === undefined || name === 'help') return allCommands(commands, columns);
+  const asked = commands.find((command) => command.name === name);
+  return asked ? oneCommand(asked, columns) : codeText(name);
+}
+
+async function allCommands(commands: readonly Command[], columns: number): Promise<string> {
   const page = layout(columns)
     .usage('patchsmith: a plan and principles in, a proven patch out\n\nUsage: $0 <command> [flags]')
     .option('version', { type: 'boolean', describe: 'Show the version' });
@@ -21,16 +33,15 @@ export async function helpText(commands: readonly Command[], columns: number): P
   return narrowed((await page.epilogue(notes.join('\n\n')).getHelp()).split('\n'), columns);
 }
 
-/** The help page of one command, with every setting it accepts. */
-export async function commandHelpText(command: Command, columns: number): Promise<string> {
-  const { name, summary, operands, switches, settingsWith = {}, examples } = command;
-  const settings = [...command.settings, ...Object.values(settingsWith).flat()];
+/** With every setting that it accepts. */
+async function oneCommand(command: Command, columns: number): Promise<string> {
+  const { name, summary, operands, switches, examples } = command;
   const words = ['$0', name, ...operands, '[flags]'].join(' ');
   const page = layout(columns).usage(`${summary}\n\nUsage: ${words}`);
   for (const [flag, describe] of Object.entries(switches)) page.option(flag, { type: 'boolean', describe });
-  const entries = settingEntries().filter(({ key }) => settings.includes(key));
+  const entries = commandFlags(command);
   for (const group of SETTING_GROUPS) {
-    for (const entry of entries) if (entry.group === group) page.option(entry.flag, optionOf(entry, command));
+    for (const entry of entries) if (entry.group === group) page.option(entry.flag, optionOf(entry));
   }
   const notes = [
     ...(examples.length > 0 ? [examplesOf(examples)] : []),
@@ -41,7 +52,7 @@ export async function commandHelpText(command: Command, columns: number): Promis
 }
 
 /** The help page of an error, a warning or the reason of a failed call, or of `codes`, which are all of them. Null for another word. */
-export function codeText(code: string): string | null {
+function codeText(code: string): string | null {
   if (code === 'codes')
     return areas()
       .map(({ title, entries }) =>
@@ -102,12 +113,8 @@ function examplesOf(examples: Command['examples']): string {
   return ['Examples:', ...lines].join('\n');
 }
 
-function optionOf(entry: SettingEntry, { output, settings, settingsWith = {} }: Command): Options {
-  const { short, group, repeatable } = entry;
-  const ofRun = { value: entry.value, help: entry.help, initial: defaultText(entry) };
-  const needed = Object.keys(settingsWith).find((name) => settingsWith[name]?.includes(entry.key));
-  const only = settings.includes(entry.key) ? '' : `; only with --${needed}`;
-  const { value, help, initial } = entry.key === 'output' && output ? output : ofRun;
+function optionOf({ short, group, repeatable, value, help, initial, needs }: CommandFlag): Options {
+  const only = needs === null ? '' : `; only with --${needs}`;
   return {
     ...(short ? { alias: short } : {}),
     // A flag without a type keeps its value as it was typed.

@@ -1,12 +1,11 @@
 /** `patchsmith completion SHELL`: the script with which a shell asks patchsmith itself what can follow on a command line. */
 
 import { findRuns } from '../../adapters/storage/list-runs.ts';
-import { settingEntries } from '../../config/schema.ts';
 import type { Environment } from '../../domain/environment.ts';
 import { done, usageError } from '../../domain/run/outcome.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import { sayEnd } from '../../host/say.ts';
-import type { Command, Given } from '../command.ts';
+import { type Command, commandFlags, type Given } from '../command.ts';
 import { fitted } from '../help-screen.ts';
 import { handOver } from '../past-runs.ts';
 
@@ -86,13 +85,13 @@ function candidates(
     if (current.startsWith('-')) return [HELP, ['--version', 'Show the version']];
     return at === -1 ? [...names, ['help', 'Show all flags of a command']] : names;
   }
-  const flags = flagsOf(command);
+  const flags = commandFlags(command);
   const last = words.at(-1) ?? '';
-  const given = flags.find(({ flag, short }) => flag === last || short === last);
+  const given = flags.find(({ flag, short }) => last === `--${flag}` || last === `-${short}`);
   if (given?.value !== undefined) return valuesIn(given.value);
   if (current.startsWith('-')) {
     const own = Object.entries(command.switches).map(([name, help]): Candidate => [`--${name}`, help]);
-    return [...flags.map(({ flag, help }): Candidate => [flag, help]), ...own, HELP];
+    return [...flags.map(({ flag, help }): Candidate => [`--${flag}`, help]), ...own, HELP];
   }
   const operand = command.operands[words.slice(at + 1).filter((word) => !word.startsWith('-')).length];
   switch (operand?.replace(/[[\]]/g, '')) {
@@ -106,15 +105,6 @@ function candidates(
 }
 
 const HELP: Candidate = ['--help', 'Show the most used flags'];
-
-function flagsOf({ settings, settingsWith = {}, output }: Command) {
-  const taken = new Set([...settings, ...Object.values(settingsWith).flat()]);
-  return settingEntries().flatMap((entry) => {
-    if (!taken.has(entry.key)) return [];
-    const { value, help } = entry.key === 'output' && output ? output : entry;
-    return [{ flag: `--${entry.flag}`, short: `-${entry.short}`, value, help }];
-  });
-}
 
 /** `a|b` are words to choose from; names in capitals stand for something. */
 function valuesIn(value: string): Candidate[] {
