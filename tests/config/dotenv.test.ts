@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readApiKey as readKeyOf } from '../../src/config/dotenv.ts';
+import { readApiKey as readKeyOf } from '../../src/config/provider-keys.ts';
 import { git, tempFolder } from '../support/files/temp-folder.ts';
 
 const KEY = 'sk-ant-test-0123456789';

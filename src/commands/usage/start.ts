@@ -5,7 +5,7 @@ import { providerNamed } from '../../adapters/providers/registry.ts';
 import { findRuns } from '../../adapters/storage/list-runs.ts';
 import { startOfId } from '../../adapters/storage/run-directory.ts';
 import { type RunSpending, readSpending } from '../../adapters/storage/run-spending.ts';
-import { readApiKey } from '../../config/dotenv.ts';
+import { readApiKey } from '../../config/provider-keys.ts';
 import type { Settings } from '../../config/schema.ts';
 import { isPlainHttp } from '../../config/values/addresses.ts';
 import { type Problem, problem } from '../../domain/errors/problem.ts';

@@ -5,24 +5,26 @@ import { withoutTail } from '../../domain/text/shorten.ts';
 
 /** An https address; http only for this machine, so that the key never crosses a network unencrypted. */
 export function apiAddress() {
-  const expected = 'an https address without user name or query (http only to this machine)';
-  // The value may hold a password, so the message does not repeat it.
-  return z.unknown().transform((given, context) => {
-    if (typeof given === 'string' && isApiAddress(given)) return withoutTail(given, '/');
-    context.addIssue({ code: 'custom', message: `expected ${expected}` });
-    return z.NEVER;
-  });
+  return address('an https address without user name or query (http only to this machine)', (given) =>
+    isApiAddress(given) ? withoutTail(given, '/') : null,
+  );
 }
 
 /** The same, and plain http to anywhere: whether that is wanted is for another setting to say. */
 export function modelAddress() {
   const expected = "an http(s) address without user name or query (but Azure's ?api-version=)";
-  // The value may hold a password, so the message does not repeat it.
-  return z.unknown().transform((given, context) => {
+  return address(expected, (given) => {
     // Azure has no other place for the version of its API.
-    const [, address = '', version = ''] =
-      typeof given === 'string' ? (/^(.*?)(\?api-version=[\w.-]+)?$/s.exec(given) ?? []) : [];
-    if (isApiAddress(address) || isPlainHttp(address)) return withoutTail(address, '/') + version;
+    const [, plain = '', version = ''] = /^(.*?)(\?api-version=[\w.-]+)?$/s.exec(given) ?? [];
+    return isApiAddress(plain) || isPlainHttp(plain) ? withoutTail(plain, '/') + version : null;
+  });
+}
+
+/** The value may hold a password, so the message does not repeat it. */
+function address(expected: string, parse: (given: string) => string | null) {
+  return z.unknown().transform((given, context) => {
+    const parsed = typeof given === 'string' ? parse(given) : null;
+    if (parsed !== null) return parsed;
     context.addIssue({ code: 'custom', message: `expected ${expected}` });
     return z.NEVER;
   });

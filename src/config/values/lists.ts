@@ -3,12 +3,15 @@
 import * as z from 'zod';
 import { shown, value } from './value.ts';
 
+/** The entries of a list, or the lines of a text; undefined for anything else. */
+function entriesIn(given: unknown): string[] | undefined {
+  const list = typeof given === 'string' ? given.split('\n').filter((line) => line.trim() !== '') : given;
+  return Array.isArray(list) && list.every((item) => typeof item === 'string') ? list : undefined;
+}
+
 /** One text, or a list of at least `min`. A variable holds one per line. Each entry is then validated by `ofEach`. */
 export function texts<Text extends string>(ofEach: z.ZodType<Text, string>, min: 0 | 1 = 1) {
-  return value('text or a list of texts', (given) => {
-    const list = typeof given === 'string' ? given.split('\n').filter((line) => line.trim() !== '') : given;
-    return Array.isArray(list) && list.every((item) => typeof item === 'string') ? list : undefined;
-  })
+  return value('text or a list of texts', entriesIn)
     .register(z.globalRegistry, {
       anyOf: [
         { type: 'string', ...(min > 0 ? { pattern: '\\S' } : {}) },
@@ -23,24 +26,22 @@ export function texts<Text extends string>(ofEach: z.ZodType<Text, string>, min:
  * labels, logins, slugs.
  */
 export function names<Name extends string>(ofEach: z.ZodType<Name, string>) {
-  return value('names with commas between them, or a list of names', (given) => {
-    const list = typeof given === 'string' ? given.split('\n').filter((line) => line.trim() !== '') : given;
-    if (!Array.isArray(list) || !list.every((item) => typeof item === 'string')) return undefined;
-    return list.flatMap((item) => {
+  return value(LISTED_NAMES, (given) =>
+    entriesIn(given)?.flatMap((item) => {
       const parts = item.split(/[,\n]/).filter((part) => part.trim() !== '');
       // A blank entry is a mistake, a comma at the end is not.
       return parts.length === 0 ? [''] : parts;
-    });
-  }).pipe(z.array(ofEach).min(1, 'expected at least one entry'));
+    }),
+  ).pipe(z.array(ofEach).min(1, 'expected at least one entry'));
 }
+
+const LISTED_NAMES = 'names with commas between them, or a list of names';
 
 /** Several of some names, also with commas between them. */
 export function namesAmong(names: readonly string[]) {
-  return value('names with commas between them, or a list of names', (given) => {
-    const list = typeof given === 'string' ? [given] : given;
-    if (!Array.isArray(list) || !list.every((item) => typeof item === 'string')) return undefined;
-    const asked = list.flatMap((item) => item.split(/[,\n]/)).map((name) => name.trim());
-    return asked.filter((name) => name !== '');
+  return value(LISTED_NAMES, (given) => {
+    const asked = entriesIn(given)?.flatMap((item) => item.split(/[,\n]/).map((name) => name.trim()));
+    return asked?.filter((name) => name !== '');
   })
     .register(z.globalRegistry, namesInJson(names))
     .pipe(
@@ -63,11 +64,7 @@ function namesInJson(names: readonly string[]) {
 export function mappingOrTexts() {
   return value(
     'a mapping, or a list of texts',
-    (given): Readonly<Record<string, unknown>> | readonly string[] | undefined => {
-      const list = typeof given === 'string' ? given.split('\n').filter((line) => line.trim() !== '') : given;
-      if (typeof list !== 'object' || list === null) return undefined;
-      if (!Array.isArray(list)) return { ...list };
-      return list.every((item) => typeof item === 'string') ? list : undefined;
-    },
+    (given): Readonly<Record<string, unknown>> | readonly string[] | undefined =>
+      typeof given === 'object' && given !== null && !Array.isArray(given) ? { ...given } : entriesIn(given),
   );
 }
