@@ -22,11 +22,11 @@ import { requestOf } from '../../domain/github/publishing/identity.ts';
 import { policyViolation, publishFailed } from '../../domain/run/outcome.ts';
 import { listed, sentence } from '../../domain/text/words.ts';
 import { warning } from '../../domain/warnings/warning.ts';
-import { type MergedTrees, mergeTrees } from '../../git/store/merge-trees.ts';
+import type { MergedTrees } from '../../git/store/merge-trees.ts';
 import { treeDifferences, treeEntries } from '../../git/store/trees.ts';
 import { threadAnswer, withFollowUp } from '../../texts/pull-request.ts';
 import type { Ground } from './change.ts';
-import { cleanMergeIn, cloneFor, type PublishJob } from './job.ts';
+import { cleanMergeIn, cloneFor, mergeIn, type PublishJob } from './job.ts';
 import { obstacleIn, stop } from './place.ts';
 import { checkPolicy } from './policy-check.ts';
 import type { CheckedPatch } from './read-run.ts';
@@ -151,14 +151,8 @@ async function remakeMerge(
   const name = `${pull.base.branch} (${merge.slice(0, 8)})`;
   if ((await mergeBaseOf(upstream, pull.base.sha, merge)) !== merge)
     notMade(`The run has merged ${merge.slice(0, 8)}, which is not in ${pull.base.branch}.`);
-  const mergeOf = async (ours: string): Promise<MergedTrees> => {
-    const before = await mergeBaseOf(upstream, merge, ours);
-    return (await clone.fetch([before, ours, merge]))
-      ? mergeTrees(clone.gitDir, { before, ours, theirs: merge }, clone.network)
-      : { status: 'failed', message: `GitHub no longer has all of ${before}, ${ours} and ${merge}` };
-  };
-  const began = await mergeOf(head);
-  const now = pull.head === head ? began : await mergeOf(pull.head);
+  const began = await mergeIn(clone, upstream, head, merge);
+  const now = pull.head === head ? began : await mergeIn(clone, upstream, pull.head, merge);
   if (began.status === 'failed') return notMade(sentence(began.message));
   if (now.status === 'failed') return notMade(sentence(now.message));
   if (began.tree !== result.baseTree)

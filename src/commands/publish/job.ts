@@ -7,6 +7,7 @@ import { type CleanMerge, findHead, mergeBaseOf } from '../../adapters/github/br
 import { Clone } from '../../adapters/github/clone.ts';
 import type { PullBranch } from '../../adapters/github/pull-requests.ts';
 import { OnGitHub } from '../../adapters/github/request.ts';
+import { failed } from '../../domain/failed.ts';
 import {
   type AskedIn,
   askedIn,
@@ -21,7 +22,7 @@ import { usageError } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import type { FindKnown } from '../../domain/secrets/secret-scan.ts';
 import { sha256Of } from '../../files/hash.ts';
-import { cleanTree, mergeTrees } from '../../git/store/merge-trees.ts';
+import { cleanTree, type MergedTrees, mergeTrees } from '../../git/store/merge-trees.ts';
 import { type PublishPlace, stop } from './place.ts';
 import type { CheckedRun } from './read-run.ts';
 
@@ -85,13 +86,22 @@ export function cloneFor(place: PublishPlace & Pick<PublishJob, 'scratch'>, repo
   return new Clone({ ...place, folder, tell, url: `${settings.githubServerUrl}/${name}.git` });
 }
 
-/** Merges in the clone, for the commits of a branch that may be merges of its base. */
+/** The merge of two commits, which the clone has from then on. */
+export async function mergeIn(
+  clone: Clone,
+  upstream: OnGitHub,
+  ours: string,
+  theirs: string,
+): Promise<MergedTrees> {
+  const before = await mergeBaseOf(upstream, theirs, ours);
+  return (await clone.fetch([before, ours, theirs]))
+    ? mergeTrees(clone.gitDir, { before, ours, theirs }, clone.network)
+    : failed(`GitHub no longer has all of ${before}, ${ours} and ${theirs}`);
+}
+
+/** The same, for the commits of a branch that may be merges of its base. */
 export function cleanMergeIn(clone: Clone, upstream: OnGitHub): CleanMerge {
-  return async (ours, theirs) => {
-    const before = await mergeBaseOf(upstream, theirs, ours);
-    if (!(await clone.fetch([before, ours, theirs]))) return null;
-    return cleanTree(await mergeTrees(clone.gitDir, { before, ours, theirs }, clone.network));
-  };
+  return async (ours, theirs) => cleanTree(await mergeIn(clone, upstream, ours, theirs));
 }
 
 /** The commit that a run is published on. */
@@ -114,17 +124,13 @@ const RepositoryFacts = z.object({
   disabled: z.boolean().default(false),
 });
 
-/** Which branch goes into which base. */
-export interface BranchWanted {
-  readonly branch: string;
-  /** Where the run began, unless `--base` names another one; null for the default branch. */
-  readonly began: string | null;
-}
-
-/** The base, and where the pull request into it is or will be: found by today's names, which is what pull requests contain. */
+/**
+ * The base, and where the pull request into it is or will be: found by today's names, which is what pull requests contain. It is the
+ * one that the run began on, unless `--base` names another one; null for the default branch.
+ */
 export async function readBase(
   { upstream, fork, settings }: PublishPlace,
-  { branch, began }: BranchWanted,
+  { branch, began }: { readonly branch: string; readonly began: string | null },
 ): Promise<{ base: Base; place: PullPlace }> {
   const { default_branch, full_name: repository } = await readRepository(upstream);
   const name = settings.base ?? began ?? default_branch;

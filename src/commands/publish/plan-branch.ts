@@ -24,14 +24,7 @@ import { makeTemporaryFolder } from '../../files/temporary.ts';
 import { commentText, shortComment } from '../../texts/issue-comment.ts';
 import type { Ground } from './change.ts';
 import { forReaders } from './issue/input-words.ts';
-import {
-  type BranchWanted,
-  cleanMergeIn,
-  cloneFor,
-  type PublishJob,
-  type PullPlace,
-  readBase,
-} from './job.ts';
+import { cleanMergeIn, cloneFor, type PublishJob, type PullPlace, readBase } from './job.ts';
 import { ended, type PublishPlace, stop } from './place.ts';
 
 /** A branch that this run, or the one ahead, may be published on. */
@@ -40,7 +33,9 @@ export interface PlanBranch extends Pick<Ground, 'base' | 'place' | 'clone' | 'h
 }
 
 /** The branch to look at. */
-interface BranchToLookAt extends PublishPlace, BranchWanted, Pick<PublishJob, 'scratch' | 'marker'> {
+interface BranchToLookAt extends PublishPlace, Pick<PublishJob, 'branch' | 'scratch' | 'marker'> {
+  /** The branch that the run began on, or is to begin on; null for the default one. */
+  readonly began: string | null;
   /** Of the run that is published; null before there is one. */
   readonly result: RunResult | null;
   /** The caller reports it on the issue. */

@@ -20,7 +20,7 @@ export function escaped(text: string, maxLength = 1_000): string {
 /** A code span. */
 export function code(text: string, maxLength = 300): string {
   const line = inert(oneVisibleLine(text, maxLength)) || ' ';
-  const fence = '`'.repeat(longestRun(line) + 1);
+  const fence = fenceAround(line, 1);
   // Markdown strips one space on each side.
   const pad = /^[` ]|[` ]$/.test(line) && line.trim() !== '' ? ' ' : '';
   return `${fence}${pad}${line}${pad}${fence}`;
@@ -53,7 +53,7 @@ export function pathCell(path: string): string {
 export function fenced(text: string, maxLength: number): string {
   const lines = inert(visibleLines(text.trimEnd()).join('\n'));
   return fitting(lines, maxLength, (part) => {
-    const fence = '`'.repeat(Math.max(3, longestRun(part) + 1));
+    const fence = fenceAround(part);
     return `${fence}text\n${part}\n${fence}`;
   });
 }
@@ -65,7 +65,7 @@ export function fenced(text: string, maxLength: number): string {
 export function suggestionBlock(text: string): string | null {
   const lines = text.replaceAll('\r\n', '\n').replace(/\n$/, '');
   if (visibleLines(lines).join('\n') !== lines) return null;
-  const fence = '`'.repeat(Math.max(3, longestRun(lines) + 1));
+  const fence = fenceAround(lines);
   return `${fence}suggestion\n${lines}${lines === '' ? '' : '\n'}${fence}`;
 }
 
@@ -79,7 +79,7 @@ export function verbatim(bytes: Uint8Array): { block: string; isEncoded: boolean
   const isSeen = visibleLines(text).join('\n') === text && !text.includes('\ufffd');
   const binary = () => Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
   const shown = isSeen ? text : btoa(binary()).replace(/.{76}/g, '$&\n');
-  const fence = '`'.repeat(Math.max(3, longestRun(shown) + 1));
+  const fence = fenceAround(shown);
   return {
     block: `${fence}${isSeen ? 'diff' : 'text'}\n${shown.replace(/\n$/, '')}\n${fence}`,
     isEncoded: !isSeen,
@@ -171,6 +171,11 @@ function inJson(found: string): string {
     { length: found.length },
     (_, at) => `\\u${found.charCodeAt(at).toString(16).padStart(4, '0')}`,
   ).join('');
+}
+
+/** More backticks than stand together in the text. */
+function fenceAround(text: string, least = 3): string {
+  return '`'.repeat(Math.max(least, longestRun(text) + 1));
 }
 
 function longestRun(text: string): number {
