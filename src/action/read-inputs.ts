@@ -54,13 +54,9 @@ export function readInputs(env: Environment): InputsGiven {
   const flags = flagsOf({ given, problems }, known, mode);
   if (given.has('plan') && given.has('plan-file'))
     problems.push(problem('ERR_SETTINGS_CONFLICT', 'plan and plan-file: give one of them, not both'));
+  const noRun = `${RUN_DIR}: mode ${mode} needs the run directory, such as where its artifact was unpacked`;
   if (mode !== null && NAMES_RUN.includes(mode) && !given.has(RUN_DIR))
-    problems.push(
-      problem(
-        'ERR_INPUT_MISSING',
-        `${RUN_DIR}: mode ${mode} needs the run directory, such as where its artifact was unpacked`,
-      ),
-    );
+    problems.push(problem('ERR_INPUT_MISSING', noRun));
   return {
     mode: mode ?? 'run',
     sandboxSetup: sandboxSetup ?? 'off',
@@ -82,10 +78,8 @@ function oneOf<T extends string>(
 ): T | null {
   const asked = given.get(name)?.trim() ?? initial;
   const value = values.find((one) => one === asked);
-  if (value === undefined)
-    problems.push(
-      problem('ERR_INVALID_VALUE', `${name}: expected one of ${values.join(', ')}, got ${shown(asked)}`),
-    );
+  const said = `${name}: expected one of ${values.join(', ')}, got ${shown(asked)}`;
+  if (value === undefined) problems.push(problem('ERR_INVALID_VALUE', said));
   return value ?? null;
 }
 
@@ -102,13 +96,8 @@ function flagsOf(
     const value = given.get(name);
     if (value === undefined) continue;
     const takenBy = commands.filter((command) => takers.includes(command));
-    if (takenBy.length === 0 && value !== initial)
-      problems.push(
-        problem(
-          'ERR_INPUT_NOT_TAKEN',
-          `${name}: is not an input of mode ${mode}, only of ${takers.join(', ')}`,
-        ),
-      );
+    const said = `${name}: is not an input of mode ${mode}, only of ${takers.join(', ')}`;
+    if (takenBy.length === 0 && value !== initial) problems.push(problem('ERR_INPUT_NOT_TAKEN', said));
     for (const command of takenBy)
       if (flag !== null && !(flag === RUN_DIR && NAMES_RUN.includes(command)))
         Object.assign(flags[command] ?? {}, { [flag]: value });
@@ -135,9 +124,8 @@ function namedInputs(env: Environment, known: readonly ActionInput[]): NamedInpu
     const input = names.has(name) ? name : inputNamed(name, names);
     if (input === null) {
       const nearest = didYouMean(name, [...names], 'action.yml lists them all');
-      problems.push(
-        problem('ERR_UNKNOWN_INPUT', `${shown(name).slice(1, -1)}: there is no such input; ${nearest}`),
-      );
+      const said = `${shown(name).slice(1, -1)}: there is no such input; ${nearest}`;
+      problems.push(problem('ERR_UNKNOWN_INPUT', said));
     } else if (value.trim() === '') continue;
     else if (input === name) given.set(name, value);
     else borrowed.push([name, input, value]);
@@ -146,19 +134,14 @@ function namedInputs(env: Environment, known: readonly ActionInput[]): NamedInpu
   for (const [name, input, value] of borrowed) {
     // The runner passes defaults like given values.
     const mayBeDefault = given.get(input) === initial.get(input) || isFilledIn(initial.get(input) ?? '');
-    if (given.has(input) && !mayBeDefault)
-      problems.push(
-        problem(
-          'ERR_SETTINGS_CONFLICT',
-          `${name}: is called ${input} here, and ${input} has another value already; give one of them`,
-        ),
-      );
-    else {
-      given.set(input, value);
-      warnings.push(
-        warning('WARN_INPUT_OF_ANOTHER_ACTION', `${name}: taken as ${input}, which is its name here`),
-      );
+    if (given.has(input) && !mayBeDefault) {
+      const said = `${name}: is called ${input} here, and ${input} has another value already; give one of them`;
+      problems.push(problem('ERR_SETTINGS_CONFLICT', said));
+      continue;
     }
+    given.set(input, value);
+    const said = `${name}: taken as ${input}, which is its name here`;
+    warnings.push(warning('WARN_INPUT_OF_ANOTHER_ACTION', said));
   }
   return { given, problems, warnings };
 }

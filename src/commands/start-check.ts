@@ -69,20 +69,10 @@ async function checkParts(
   if (!isJson) await handOver(context, printedPage(context, pageOf(before)));
   const hasFailed = before.some(({ status }) => status === 'failed');
   const { session, outcome } = await openChecked(parts, hasFailed);
-  const { result } = session;
-  const opened = {
-    result,
-    stage: session.stage,
-    outcome,
-    root: session.root,
-    hasTask: namesTask(settings),
-    willCompareFailures: settings.verifyBaseline,
-    hasRun: !hasFailed,
-  };
+  const found = linesOf({ session, outcome, hasTask: namesTask(settings), hasRun: !hasFailed });
   const kept = await keptResult(session, outcome);
-  const lines = [...before, ...linesOf(opened)];
   const printed = isJson ? 0 : before.length;
-  return { lines, printed, outcome, warnings: result.warnings, result: kept };
+  return { lines: [...before, ...found], printed, outcome, warnings: session.result.warnings, result: kept };
 }
 
 /** Opens the run that these settings ask for, up to its first request. */

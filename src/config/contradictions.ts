@@ -37,30 +37,20 @@ export function* contradictions(
   yield* ofTaskAndOutput(given);
   yield* ofProvider(given);
   yield* ofOtherModels(given);
-  yield* attemptsConflicts(settings, given);
+  yield* ofAttempts(given);
   yield* ofCostLimit(given);
 }
 
 function* ofTaskAndOutput({ settings, name }: NamedSettings): Generator<Problem> {
-  if (settings.plan !== null && settings.message !== null) {
-    yield problem(
-      'ERR_SETTINGS_CONFLICT',
-      `${name('plan')} and ${name('message')}: give one of them, not both`,
-    );
-  }
+  const both = (one: SettingKey, other: SettingKey) =>
+    problem('ERR_SETTINGS_CONFLICT', `${name(one)} and ${name(other)}: give one of them, not both`);
+  if (settings.plan !== null && settings.message !== null) yield both('plan', 'message');
   for (const key of ['planFromIssue', 'planFromComment'] as const) {
     if (settings[key] === null) continue;
     const other = settings.message !== null ? 'message' : key === 'planFromIssue' ? 'planFromComment' : null;
-    if (other !== null && settings[other] !== null) {
-      yield problem('ERR_SETTINGS_CONFLICT', `${name(key)} and ${name(other)}: give one of them, not both`);
-    }
+    if (other !== null && settings[other] !== null) yield both(key, other);
   }
-  if (settings.quiet && settings.verbose) {
-    yield problem(
-      'ERR_SETTINGS_CONFLICT',
-      `${name('quiet')} and ${name('verbose')}: give one of them, not both`,
-    );
-  }
+  if (settings.quiet && settings.verbose) yield both('quiet', 'verbose');
   if (settings.commandTimeoutMs > settings.maxCommandTimeoutMs) {
     yield problem(
       'ERR_SETTINGS_CONFLICT',
@@ -95,12 +85,8 @@ function* ofProvider({ settings, sources, provider, name }: NamedSettings): Gene
       `${name('baseUrl')}: plain http to another host, where the key could be read on the way; use https, or permit it with --allow-insecure-base-url`,
     );
   }
-  if (settings.compaction === 'server' && !(provider.compacts?.(settings.model) ?? false)) {
-    yield problem(
-      'ERR_COMPACTION_UNSUPPORTED',
-      `${name('compaction')}: ${settings.provider} has no compaction of its own for ${shown(settings.model)}; use --compaction summarize`,
-    );
-  }
+  if (settings.compaction === 'server' && !(provider.compacts?.(settings.model) ?? false))
+    yield notCompacted(name, settings.provider, shown(settings.model));
 }
 
 /** The fallback model and the reviewer. */
@@ -119,12 +105,13 @@ function* ofOtherModels({ settings, provider, name }: NamedSettings): Generator<
     );
   }
   const after = providerNamed(fallback?.provider) ?? provider;
-  if (fallback !== null && settings.compaction === 'server' && !(after.compacts?.(fallback.model) ?? false)) {
-    yield problem(
-      'ERR_COMPACTION_UNSUPPORTED',
-      `${name('compaction')}: ${fallback.provider} has no compaction of its own for ${shown(fallback.model)}, the fallback model; use --compaction summarize`,
-    );
-  }
+  if (fallback !== null && settings.compaction === 'server' && !(after.compacts?.(fallback.model) ?? false))
+    yield notCompacted(name, fallback.provider, `${shown(fallback.model)}, the fallback model`);
+}
+
+function notCompacted(name: NamedSettings['name'], provider: string, model: string): Problem {
+  const said = `${provider} has no compaction of its own for ${model}; use --compaction summarize`;
+  return problem('ERR_COMPACTION_UNSUPPORTED', `${name('compaction')}: ${said}`);
 }
 
 /** A cost can be limited only where every price is known. Who may name a model may not have it priced like another. */
@@ -140,27 +127,23 @@ function* ofCostLimit({ settings, sources, provider, name }: NamedSettings): Gen
     ['fallback model', otherModels(settings).fallback],
     ['reviewer', otherModels(settings).reviewer],
   ] as const) {
-    const entry = providerNamed(parts?.provider);
-    if (parts === null || !entry?.isBilled || priceByName(settings.price, parts) !== null) continue;
-    if (!hasPrice(parts.model) && !entry.priceOf?.(parts.model)) {
-      yield problem(
-        'ERR_PRICE_UNKNOWN',
-        `${name('maxCostUsd')}: the price of ${shown(parts.model)}, the ${what}, is not known, so its cost cannot be limited; use --price ${shown(`${parts.provider}/${parts.model}:PRICES`)} or --max-total-tokens`,
-      );
-    }
+    if (parts === null || priceByName(settings.price, parts) !== null) continue;
+    const fix = `--price ${shown(`${parts.provider}/${parts.model}:PRICES`)} or --max-total-tokens`;
+    if (!isPriced(providerNamed(parts.provider), parts.model))
+      yield unpriced(`${shown(parts.model)}, the ${what},`, fix);
   }
-  const { model } = settings;
-  if (
-    provider.isBilled &&
-    mainPrice(settings.price, settings) === null &&
-    !hasPrice(model) &&
-    !provider.priceOf?.(model)
-  ) {
-    yield problem(
-      'ERR_PRICE_UNKNOWN',
-      `${name('maxCostUsd')}: the price of ${shown(settings.model)} is not known, so its cost cannot be limited; use --price`,
-    );
+  if (mainPrice(settings.price, settings) === null && !isPriced(provider, settings.model))
+    yield unpriced(shown(settings.model), '--price');
+
+  function unpriced(model: string, fix: string): Problem {
+    const said = `the price of ${model} is not known, so its cost cannot be limited; use ${fix}`;
+    return problem('ERR_PRICE_UNKNOWN', `${name('maxCostUsd')}: ${said}`);
   }
+}
+
+/** Also where nothing is billed. */
+function isPriced(provider: ProviderEntry | null, model: string): boolean {
+  return !provider?.isBilled || hasPrice(model) || Boolean(provider.priceOf?.(model));
 }
 
 /**
@@ -185,34 +168,20 @@ export function unusedPrices(
   );
 }
 
-/** How settings are named to people, and who answers. */
-export interface AttemptsContext {
-  readonly provider: ProviderEntry;
-  name(key: SettingKey): string;
-}
-
-/** Empty for a run with one attempt. */
-export function* attemptsConflicts(
-  settings: Settings,
-  { provider, name }: AttemptsContext,
-): Generator<Problem> {
-  if (settings.attempts === 1) return;
+/** Nothing for a run with one attempt. */
+function* ofAttempts({ settings, provider, name }: NamedSettings): Generator<Problem> {
+  const { attempts, readOnly, continued, mcp, mcpConfig, sandbox } = settings;
+  if (attempts === 1) return;
+  const hasServers = (Array.isArray(mcp) ? mcp : Object.keys(mcp)).length > 0;
+  const outside = 'an MCP server acts outside the copies, once for each attempt';
   const conflicts: readonly (readonly [SettingKey, boolean, string])[] = [
-    ['readOnly', settings.readOnly, 'attempts are compared by what they change'],
-    ['continued', settings.continued !== 'never', 'a pull request is continued by one run'],
-    ['mcp', hasEntries(settings.mcp), 'an MCP server acts outside the copies, once for each attempt'],
-    [
-      'mcpConfig',
-      settings.mcpConfig !== null,
-      'an MCP server acts outside the copies, once for each attempt',
-    ],
-    ['sandbox', settings.sandbox === 'off', 'without a sandbox, one attempt could reach the copy of another'],
+    ['readOnly', readOnly, 'attempts are compared by what they change'],
+    ['continued', continued !== 'never', 'a pull request is continued by one run'],
+    ['mcp', hasServers, outside],
+    ['mcpConfig', mcpConfig !== null, outside],
+    ['sandbox', sandbox === 'off', 'without a sandbox, one attempt could reach the copy of another'],
     ['provider', provider.playsRecording, 'a recording says the same each time'],
   ];
   for (const [key, isGiven, why] of conflicts)
     if (isGiven) yield problem('ERR_SETTINGS_CONFLICT', `${name('attempts')} and ${name(key)}: ${why}`);
-}
-
-function hasEntries(mcp: Settings['mcp']): boolean {
-  return (Array.isArray(mcp) ? mcp : Object.keys(mcp)).length > 0;
 }

@@ -134,11 +134,9 @@ function globsFrom(folder: string, given: unknown): unknown {
 function problemsOf({ value, source }: GivenValue, entry: SettingEntry): Problem[] {
   const { flag, file } = entry;
   const elsewhere = `use --${flag} or ${entry.variable}`;
-  if (source.from === 'file' && file === 'refused') {
-    return [
-      problem('ERR_NOT_FOR_PROJECT_FILE', `${source.name}: a project file may not set ${flag}; ${elsewhere}`),
-    ];
-  }
+  const notInFile = (mayOnly: string) =>
+    problem('ERR_NOT_FOR_PROJECT_FILE', `${source.name}: a project file may ${mayOnly}; ${elsewhere}`);
+  if (source.from === 'file' && file === 'refused') return [notInFile(`not set ${flag}`)];
   const parsed = entry.type().safeParse(value);
   // The name of a flag or a variable says which setting it is; a line of the file does not.
   const place = source.from === 'file' ? `${source.name}: ${flag}` : source.name;
@@ -148,22 +146,9 @@ function problemsOf({ value, source }: GivenValue, entry: SettingEntry): Problem
   if (!parsed.success)
     return parsed.error.issues.map((issue) => problem('ERR_INVALID_VALUE', `${place}: ${issue.message}`));
   if (source.from !== 'file') return [];
-  if (entry.key === 'sandbox' && parsed.data !== 'required') {
-    return [
-      problem(
-        'ERR_NOT_FOR_PROJECT_FILE',
-        `${source.name}: a project file may only require the sandbox; ${elsewhere}`,
-      ),
-    ];
-  }
-  if (file === 'lower' && entry.initial !== null && Number(parsed.data) > Number(entry.initial)) {
-    return [
-      problem(
-        'ERR_NOT_FOR_PROJECT_FILE',
-        `${source.name}: a project file may lower ${flag} below its default, not raise it; ${elsewhere}`,
-      ),
-    ];
-  }
+  if (entry.key === 'sandbox' && parsed.data !== 'required') return [notInFile('only require the sandbox')];
+  if (file === 'lower' && entry.initial !== null && Number(parsed.data) > Number(entry.initial))
+    return [notInFile(`lower ${flag} below its default, not raise it`)];
   return [];
 }
 
@@ -189,31 +174,28 @@ function listOf({ value }: GivenValue, { type }: SettingEntry): string[] {
   return items.filter((item) => typeof item === 'string');
 }
 
-function* unknownNames(inputs: SettingInputs, entries: readonly SettingEntry[]): Generator<Problem> {
-  const flags = entries.map((entry) => entry.flag);
-  const dashed = flags.map((flag) => `--${flag}`);
-  for (const name of Object.keys(inputs.flags)) {
-    if (flags.includes(name)) continue;
-    const nearest = inputs.nearest(`--${name}`, dashed, ALL_SETTINGS);
-    yield problem('ERR_UNKNOWN_FLAG', `--${name}: there is no such flag; ${nearest}`);
+function* unknownNames(
+  { flags, env, file, nearest }: SettingInputs,
+  entries: readonly SettingEntry[],
+): Generator<Problem> {
+  const names = entries.map((entry) => entry.flag);
+  const dashed = names.map((name) => `--${name}`);
+  for (const name of Object.keys(flags)) {
+    if (names.includes(name)) continue;
+    const hint = nearest(`--${name}`, dashed, ALL_SETTINGS);
+    yield problem('ERR_UNKNOWN_FLAG', `--${name}: there is no such flag; ${hint}`);
   }
   const variables = entries.map((entry) => entry.variable);
-  for (const name of Object.keys(inputs.env)) {
+  for (const name of Object.keys(env)) {
     if (!name.startsWith('PATCHSMITH_') || variables.includes(name)) continue;
-    const nearest = inputs.nearest(name, [...variables, ...KEY_VARIABLES], ALL_SETTINGS);
-    yield problem(
-      'ERR_UNKNOWN_VARIABLE',
-      `${shown(name).slice(1, -1)}: there is no such variable; ${nearest}`,
-    );
+    const hint = nearest(name, [...variables, ...KEY_VARIABLES], ALL_SETTINGS);
+    yield problem('ERR_UNKNOWN_VARIABLE', `${shown(name).slice(1, -1)}: there is no such variable; ${hint}`);
   }
   const keys = entries.filter((entry) => entry.file !== 'refused').map((entry) => entry.flag);
-  for (const name of Object.keys(inputs.file?.values ?? {})) {
-    if (flags.includes(name)) continue;
-    const nearest = inputs.nearest(name, keys, ALL_SETTINGS);
-    yield problem(
-      'ERR_UNKNOWN_SETTING',
-      `${placeInFile(inputs.file, name)}: there is no setting ${shown(name)}; ${nearest}`,
-    );
+  for (const name of Object.keys(file?.values ?? {})) {
+    if (names.includes(name)) continue;
+    const said = `there is no setting ${shown(name)}; ${nearest(name, keys, ALL_SETTINGS)}`;
+    yield problem('ERR_UNKNOWN_SETTING', `${placeInFile(file, name)}: ${said}`);
   }
 }
 

@@ -7,14 +7,13 @@ import { installLine } from '../../domain/packages/tools.ts';
 import { missingProgram } from '../../domain/review/denial-signs.ts';
 import type { CommandReport } from '../../domain/run/events.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
-import type { RunResult } from '../../domain/run/result.ts';
 import { wasNotRun } from '../../domain/run/verify-baseline.ts';
 import { shortened } from '../../domain/text/shorten.ts';
 import { wrapped } from '../../domain/text/terminal.ts';
 import { listed } from '../../domain/text/words.ts';
 import { refusalsSaid } from '../../engine/open/egress-record.ts';
 import { missingPackage } from '../../engine/open/install-hint.ts';
-import { OPENING_STAGES, type OpeningStage } from '../../engine/session.ts';
+import { OPENING_STAGES, type OpeningStage, type Session } from '../../engine/session.ts';
 
 /** The page: a line for each finding, and below it what to do. */
 export function pageOf(lines: readonly CheckLine[]): string[] {
@@ -36,21 +35,20 @@ export function inTerminal(line: string, columns: number): string {
 
 /** How far the run was opened. */
 export interface Opened {
-  readonly result: RunResult;
-  /** The last subject that was checked. */
-  readonly stage: OpeningStage;
+  readonly session: Session;
   readonly outcome: RunOutcome;
-  readonly root: string | null;
   /** Whether a task was given; without one the rest is checked anyway. */
   readonly hasTask: boolean;
-  readonly willCompareFailures: boolean;
   /** The commands were run, as far as the check came. */
   readonly hasRun: boolean;
 }
 
 /** The lines of the stages, and of what lies between them. */
 export function linesOf(opened: Opened): CheckLine[] {
-  const { stage, outcome } = opened;
+  const {
+    session: { stage, result },
+    outcome,
+  } = opened;
   const reached = OPENING_STAGES.indexOf(stage);
   const isWell = outcome.exitCode === 0;
   return OPENING_STAGES.flatMap((part, at): CheckLine[] => {
@@ -59,22 +57,23 @@ export function linesOf(opened: Opened): CheckLine[] {
     if (isWell || at < reached) return FOUND[part](opened);
     if (at > reached) return part === 'model' ? [] : [skipped(part, `not reached: ${stage} comes first`)];
     // What went well in it before is shown, too.
-    const hasRun = part === 'setup' || (part === 'verify' && opened.result.verifyBaseline !== null);
+    const hasRun = part === 'setup' || (part === 'verify' && result.verifyBaseline !== null);
     const before = hasRun ? FOUND[part](opened).filter(({ status }) => status === 'ok') : [];
     return [...before, lacking(part, outcome.errorCode, outcome.reason)];
   });
 }
 
 const FOUND: Readonly<Record<OpeningStage, (opened: Opened) => CheckLine[]>> = {
-  'work tree': ({ root, result: { baseBranch, baseSha, baseDirty, workingDirectory } }) => {
+  'work tree': ({ session: { root, result } }) => {
+    const { baseBranch, baseSha, baseDirty, workingDirectory } = result;
     const at = baseSha === null ? '' : `, ${baseBranch ?? 'detached'} @ ${baseSha.slice(0, 12)}`;
     const folder = workingDirectory ? `, working directory ${workingDirectory}` : '';
     const tree = fine('work tree', `${root ?? 'found'}${at}${folder}`);
     return [baseDirty ? noted('work tree', `${tree.said}, with uncommitted changes`, COMMIT_FIRST) : tree];
   },
-  plan: ({ hasTask, result: { plan } }) =>
+  plan: ({ hasTask, session: { result } }) =>
     hasTask
-      ? [fine('plan', plan?.title ?? 'valid')]
+      ? [fine('plan', result.plan?.title ?? 'valid')]
       : [
           noted(
             'plan',
@@ -82,30 +81,26 @@ const FOUND: Readonly<Record<OpeningStage, (opened: Opened) => CheckLine[]>> = {
             'patchsmith check --plan FILE, or -m "TASK"',
           ),
         ],
-  principles: ({ result: { principles } }) => {
-    const paths = principles.map(({ path }) => path);
+  principles: ({ session: { result } }) => {
+    const paths = result.principles.map(({ path }) => path);
     return [paths.length > 0 ? fine('principles', listed(paths, 5)) : NO_PRINCIPLES];
   },
   model: () => [],
-  sandbox: ({ result: { sandbox } }) => [
-    sandbox === 'none' ? NO_SANDBOX : fine('sandbox', `commands are contained (${sandbox})`),
+  sandbox: ({ session: { result } }) => [
+    result.sandbox === 'none' ? NO_SANDBOX : fine('sandbox', `commands are contained (${result.sandbox})`),
   ],
-  setup: ({ result: { setup } }) =>
-    setup.length === 0
+  setup: ({ session: { result } }) =>
+    result.setup.length === 0
       ? [skipped('setup', 'no setup command')]
-      : setup.filter(({ end }) => succeeded(end)).map((report) => fine('setup', ended(report))),
-  verify: ({ result: { network, verifyBaseline }, willCompareFailures }) =>
-    verifyBaseline === null || verifyBaseline.length === 0
+      : result.setup.filter(({ end }) => succeeded(end)).map((report) => fine('setup', ended(report))),
+  verify: ({ session: { result, input } }) => {
+    const reports = result.verifyBaseline ?? [];
+    const flags = (result.network?.hosts ?? []).flatMap(({ allow }) => allow ?? []);
+    const ran = reports.filter(({ end }) => !wasNotRun(end));
+    return reports.length === 0
       ? [NO_VERIFY]
-      : verifyBaseline
-          .filter(({ end }) => !wasNotRun(end))
-          .map((report) =>
-            verifyLine(
-              report,
-              willCompareFailures,
-              (network?.hosts ?? []).flatMap(({ allow }) => allow ?? []),
-            ),
-          ),
+      : ran.map((report) => verifyLine(report, input.settings.verifyBaseline, flags));
+  },
 };
 
 const COMMIT_FIRST =

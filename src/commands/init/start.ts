@@ -19,22 +19,20 @@ import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import { sayEnd, sayTo } from '../../host/say.ts';
 import type { Given } from '../command.ts';
 import { readSettings } from '../inputs.ts';
+import { APP_STEPS, PULL_REQUESTS, WORKFLOW_TEMPLATES, type WorkflowTemplate } from './workflow-templates.ts';
 import {
   calledIn,
   madeFor,
+  packageFlags,
   pinIn,
   pinned,
-  releasePin,
-  type WorkflowPin,
-  withAppToken,
-} from './calling-workflow.ts';
-import { APP_STEPS, PULL_REQUESTS, WORKFLOW_TEMPLATES, type WorkflowTemplate } from './workflow-templates.ts';
-import {
-  packageFlags,
   projectFileText,
+  releasePin,
   SCHEMA_IN_PACKAGES,
   surveyLines,
   verifyOf,
+  type WorkflowPin,
+  withAppToken,
   withLinter,
 } from './written-files.ts';
 

@@ -197,7 +197,7 @@ interface PrinterOptions {
 
 /** The one writer to stderr during a run. */
 class Printer {
-  readonly paint: Paint;
+  readonly paint: ReturnType<typeof paintFor>;
   readonly #options: PrinterOptions;
   #status: StatusLine | null = null;
   #printedAt: number;
@@ -244,16 +244,8 @@ class Printer {
   }
 }
 
-/** Each returns the text in its colour, or unchanged. */
-interface Paint {
-  bad(text: string): string;
-  good(text: string): string;
-  careful(text: string): string;
-  dim(text: string): string;
-}
-
-/** The terminal's own red, green and yellow, which fit its background. */
-function paintFor(hasColors: boolean): Paint {
+/** The terminal's own red, green and yellow, which fit its background. Without colours, text stays as it is. */
+function paintFor(hasColors: boolean) {
   const between = (from: number, to: number) => (text: string) =>
     hasColors ? text.replace(/[^\n]+/g, (line) => `\u001b[${from}m${line}\u001b[${to}m`) : text;
   return { bad: between(31, 39), good: between(32, 39), careful: between(33, 39), dim: between(2, 22) };
