@@ -268,6 +268,7 @@ describe('what is lost', () => {
   const copies = [
     ['a copy', 'cp data.db other.bin; rm data.db'],
     ['an archive', 'gzip data.db; mv data.db.gz data.db.gzip'],
+    ['an archive of another name', 'tar czf backup data.db; rm data.db'],
     ['a copy, with another file in its place,', 'cp data.db other.bin; echo > data.db'],
     ['a copy over a limit', 'cp data.db other.bin; rm data.db', '--max-changed-file-size', '1m'],
   ];

@@ -1,8 +1,10 @@
 /** Reverts changes of the work tree, and checks that they are gone. */
 
+import { closeSync, readSync } from 'node:fs';
 import { type PathChange, sameOnDisk } from '../../../domain/changes/change.ts';
 import { nameOf } from '../../../domain/changes/path.ts';
 import { belongsTo } from '../../../domain/review/git-folder.ts';
+import { openRegularIn } from '../../../files/opened-file.ts';
 import { type TreeView, viewing } from '../../../files/tree-view.ts';
 import type { PutBack } from '../../../ports/workspace.ts';
 import { type GonePath, MAX_IGNORED_BYTES } from '../kept/kept-files.ts';
@@ -77,7 +79,9 @@ export function whyKept({
     if (before !== null || after === null) return null;
     if (!kept.has(after.blob)) {
       if (viewing(root, (view) => isOlder(view, path, openedNs))) return MOVED_IN;
-      const original = gone.find((one) => mayHold(one, path, after.size));
+      const originals = gone.filter((one) => one.lost !== null);
+      const isPacked = originals.length > 0 && viewing(root, (view) => beginsLikeArchive(view, path));
+      const original = originals.find((one) => isPacked || mayHold(one, path, after.size));
       if (original !== undefined) return perhapsCopied(original.path);
     }
     return lost !== null && repositories.some((folder) => belongsTo(path, folder))
@@ -86,9 +90,37 @@ export function whyKept({
   };
 }
 
+/** How archives, compressed and encrypted files, and what databases write of themselves begin, in Latin-1. */
+const ARCHIVES = [
+  ...[
+    '\x1f\x8b',
+    'BZh',
+    '\xfd7zXZ',
+    '\x28\xb5\x2f\xfd',
+    '\x04\x22\x4d\x18',
+    'LZIP',
+    'PK\x03\x04',
+    '7z\xbc\xaf',
+  ],
+  ...['Rar!', 'Salted__', 'age-encryption.org', 'SQLite format 3', 'PGDMP'],
+];
+
+/** Such a file, however small, may hold the contents of a large one. */
+function beginsLikeArchive(view: TreeView, path: string): boolean {
+  const opening = openRegularIn(view, path);
+  if (opening.status !== 'open') return false;
+  try {
+    const beginning = Buffer.alloc(32);
+    readSync(opening.file.descriptor, beginning, 0, beginning.length, 0);
+    const text = beginning.toString('latin1');
+    return ARCHIVES.some((known) => text.startsWith(known));
+  } finally {
+    closeSync(opening.file.descriptor);
+  }
+}
+
 /** Whether it may be a copy of what is gone, or an archive with it. */
 function mayHold({ path, lost }: GonePath, other: string, bytes: number): boolean {
-  if (lost === null) return false;
   return (
     lost === 'unknown' ||
     lost === bytes ||
