@@ -11,7 +11,6 @@ import { wasNotRun } from '../../domain/run/verify-baseline.ts';
 import { shortened } from '../../domain/text/shorten.ts';
 import { wrapped } from '../../domain/text/terminal.ts';
 import { listed } from '../../domain/text/words.ts';
-import { refusalsSaid } from '../../engine/open/egress-record.ts';
 import { missingPackage } from '../../engine/open/install-hint.ts';
 import { OPENING_STAGES, type OpeningStage, type Session } from '../../engine/session.ts';
 
@@ -148,14 +147,12 @@ function failureOf(
 ): { readonly said: string; readonly fix: string | null } {
   const plain = stripVTControlCharacters(output);
   const said = why === undefined ? lastWords(plain) : `: ${why}`;
-  if (flags.length > 0) {
-    // Its last refusal says it all, and what programs say around it fills a screen.
-    const refusal = refusalsSaid(plain).at(-1);
+  // What programs say around a refusal fills a screen.
+  if (flags.length > 0)
     return {
-      said: `, and hosts were refused${refusal === undefined ? said : `; it says: ${refusal}`}`,
+      said: ', and hosts were refused',
       fix: `if it lacks packages: --cache auto shows commands those of this machine, or allow the hosts with ${listed(flags, 5)}`,
     };
-  }
   const lacking = missingPackage(output);
   if (lacking !== null)
     return { said: `, since something is not installed: ${lacking}`, fix: INSTALL_PACKAGE };

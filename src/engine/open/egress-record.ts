@@ -157,26 +157,3 @@ function withNotes({ head, omitted, tail }: Excerpt, notes: readonly string[]): 
   const add = (text: string) => `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${lines.join('')}`;
   return omitted === 0 ? { head: add(head), omitted, tail } : { head, omitted, tail: add(tail) };
 }
-
-/** Characters of a line that are looked at. */
-const MAX_SAID = 4_000;
-
-/** The refusals that a command's output mentions, one line each, also when a program quotes them in its own messages. */
-export function refusalsSaid(output: string): string[] {
-  const said = output.split('\n').flatMap((line) => {
-    const at = line.indexOf(REFUSED);
-    // npm says what it asked for behind it, pnpm the status, Maven where to read on, and Bundler and pip quote it.
-    return at < 0
-      ? []
-      : [
-          oneLine(
-            line
-              .slice(at, at + MAX_SAID)
-              .trimEnd()
-              .replace(/(?: - (?:GET \S+|\d{3})| -> \[Help \d+\]|"|'\){1,9}'?\){0,9}: \S+)$/, ''),
-            300,
-          ),
-        ];
-  });
-  return [...new Set(said)];
-}

@@ -4,7 +4,8 @@ import { runCommands, runInPlace } from '../../agent/verification.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
 import { describeEndAndTime, succeeded } from '../../domain/conversation/tool.ts';
 import { CutShort } from '../../domain/errors/thrown.ts';
-import { missingProgram } from '../../domain/review/denial-signs.ts';
+import { missingProgram, REFUSED } from '../../domain/review/denial-signs.ts';
+import { refusedToCommands } from '../../domain/review/egress.ts';
 import type { CommandReport } from '../../domain/run/events.ts';
 import { wasNotRun } from '../../domain/run/verify-baseline.ts';
 import { printedWord } from '../../domain/shell-word.ts';
@@ -14,7 +15,6 @@ import { until } from '../../files/time-limit.ts';
 import type { Workspace } from '../../ports/workspace.ts';
 import type { Sandbox, VerifyPlace } from '../../ports.ts';
 import type { Session } from '../session.ts';
-import { refusalsSaid } from './egress-record.ts';
 import { cacheHint, installHint, missingPackage, missingProgramHint } from './install-hint.ts';
 import { quotedCommand, whyNotRunnable } from './preflight.ts';
 import { setupEnvOf } from './setup-secrets.ts';
@@ -137,9 +137,9 @@ function setupFailed(session: Session, { command, end, output }: CommandReport, 
   const hints = [
     missingIn(output, command, root),
     cacheHint(session.input.settings.caches, output),
-    ...refusalsSaid(output)
+    ...refusedToCommands(session.asked.all)
       .slice(-MAX_REFUSALS)
-      .map((line) => ` ${line}.`),
+      .map(({ why }) => ` ${REFUSED}${why}.`),
   ].join('');
   return `${what}.${hints} Its output is in ${directory?.result ?? 'the result'}.`;
 }

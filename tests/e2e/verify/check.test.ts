@@ -228,12 +228,11 @@ test('a plan that is wrong, principles that are not there and a token that may o
 });
 
 test('what was refused to setup is named with what allows it', async () => {
-  // As pip and pnpm pass it on.
-  const said =
-    'Refused by the sandbox: pypi.org is refused: no host is allowed; to allow it: --allow-domain pypi.org';
-  const { exitCode, stdout } = await check({ args: ['--setup', `echo "${said} - 403"; exit 1`] });
+  const { exitCode, stdout } = await check({ args: ['--setup', 'curl -s https://pypi.org/'] });
   expect(exitCode).toBe(2);
-  expect(stdout).toContain(`${said}.`);
+  expect(stdout).toContain(
+    'Refused by the sandbox: pypi.org is refused: no host is allowed; to allow it: --allow-domain pypi.org.',
+  );
 });
 
 test('a verify command fails the check if it lacks packages in the cache', async () => {
@@ -262,13 +261,11 @@ test('--cache auto says that there is no lock file, and a missing cache gets a c
   );
 });
 
-test('a refused host is all that a page shows of a command that says much about it', async () => {
+test('a verify command that was refused hosts gets the flags that allow them', async () => {
   const { root } = await makeRepository(FILES);
-  const said =
-    'Refused by the sandbox: a.example is refused: no host is allowed; to allow it: --allow-domain a.example';
-  const verify = `curl -sf http://a.example/ || { echo "npm error 403 ${said} - GET https://a.example/x"; seq 9; exit 1; }`;
+  const verify = 'curl -sf http://a.example/ || { seq 9; exit 1; }';
   const { stdout } = await check({ repo: root, args: ['--verify', verify] });
-  expect(stdout).toContain(`fails before the work, and hosts were refused; it says: ${said}\n`);
+  expect(stdout).toMatch(/fails before the work, and hosts were refused\n.*--allow-domain a\.example/);
 });
 
 const SCRIPTS = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { EgressRecord, refusalsSaid } from '../../../src/engine/open/egress-record.ts';
+import { EgressRecord } from '../../../src/engine/open/egress-record.ts';
 import type { Sandbox } from '../../../src/ports.ts';
 import { commandEnd } from '../../support/runs/events.ts';
 
@@ -68,21 +68,6 @@ test('no flood of hosts makes more entries than are counted separately', async (
   const taken = refusals.take();
   expect([refusals.all.length, taken.length]).toEqual([101, 101]);
   expect(taken.reduce((sum, { times }) => sum + times, 0)).toBe(500);
-});
-
-test.each([
-  ['npm', (said: string) => `npm error network ${said} - GET https://registry.example/x`],
-  ['pnpm', (said: string) => `WARN ${said} - 403`],
-  ['Maven', (said: string) => `[ERROR] ${said} -> [Help 1]`],
-  ['Bundler', (said: string) => `Net::HTTPClientException 403 "${said}"`],
-  [
-    'pip',
-    (said: string) =>
-      `WARNING: Retrying after connection broken by 'ProxyError('Cannot connect to proxy.', OSError('Tunnel connection failed: 502 ${said}'))': /simple/flit-core/`,
-  ],
-])('what %s writes around a refusal is left out', (_, around) => {
-  const refusal = 'Refused by the sandbox: registry.example has no address (ENOTFOUND)';
-  expect(refusalsSaid(`one\n${around(refusal)}\n`)).toEqual([refusal]);
 });
 
 test('a host that was asked for before is only recorded once more at the end, with how often', async () => {
