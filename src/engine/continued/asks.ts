@@ -5,12 +5,12 @@ import { answerOf } from '../../adapters/github/request.ts';
 import { type ReviewThread, readThreads, type ThreadComment } from '../../adapters/github/reviews.ts';
 import type { AskedThread } from '../../domain/github/follow-up.ts';
 import { type UntrustedText, withoutCommand } from '../../domain/github/untrusted-text.ts';
-import { refused, type Stopped } from '../../domain/run/outcome.ts';
+import { type Stopped, stopped } from '../../domain/run/outcome.ts';
 import type { FollowUpAsk } from '../../domain/run/plan.ts';
 import { lastUnits } from '../../domain/text/shorten.ts';
 import { formatNumber } from '../../domain/text/words.ts';
 import { contextPart, type IssueTask, OWN_MARK, ofMaintainers } from '../trust/context.ts';
-import { describeRefusal } from '../trust/trust.ts';
+import { notAnswered } from '../trust/trust.ts';
 import type { Continued } from './find.ts';
 
 /** The review threads to answer, for the record and for the model. */
@@ -27,11 +27,8 @@ const MAX_COMMENT = 4_000;
 export async function openThreads(task: IssueTask, { repository, pull }: Continued): Promise<ThreadsRead> {
   const read = await answerOf(readThreads(repository, pull.number));
   if (read.status === 'refused') {
-    const why = describeRefusal(read.refusal, 'pull-requests: read');
-    return refused(
-      'ERR_GITHUB_UNREADABLE',
-      `The reviews of pull request #${pull.number} cannot be read: ${why}`,
-    );
+    const what = `The reviews of pull request #${pull.number} cannot be read`;
+    return stopped(notAnswered(what, read.refusal, 'pull-requests: read'));
   }
   const unresolved = read.data.filter(({ isResolved }) => !isResolved);
   const place = { repository: `${repository.owner}/${repository.repo}`, number: pull.number };
@@ -106,11 +103,8 @@ export type ChecksRead = { status: 'ok'; asks: FollowUpAsk[] } | Stopped;
 export async function failedChecks({ repository, pull }: Continued): Promise<ChecksRead> {
   const read = await answerOf(readFailedChecks(repository, pull.head));
   if (read.status === 'refused') {
-    const why = describeRefusal(read.refusal, 'checks: read');
-    return refused(
-      'ERR_GITHUB_UNREADABLE',
-      `The checks of pull request #${pull.number} cannot be read: ${why}`,
-    );
+    const what = `The checks of pull request #${pull.number} cannot be read`;
+    return stopped(notAnswered(what, read.refusal, 'checks: read'));
   }
   return { status: 'ok', asks: read.data.map(askOf) };
 }

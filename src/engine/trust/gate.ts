@@ -17,7 +17,7 @@ import {
   usageError,
 } from '../../domain/run/outcome.ts';
 import type { GitHub } from '../../ports/github.ts';
-import { describeRefusal, type Trust } from './trust.ts';
+import { notAnswered, type Trust } from './trust.ts';
 import { WRITING } from './writers.ts';
 
 /** `writers` are the ids of people known to have write access. */
@@ -92,12 +92,8 @@ async function whyNoWriter(
   if (event.repository === null)
     return usageError('ERR_NO_REPOSITORY_NAME', `${asked} cannot be asked: the event names no repository.`);
   const answer = await askPermission(github, event.repository, login);
-  if (answer.status === 'refused') {
-    return usageError(
-      'ERR_GITHUB_UNREADABLE',
-      `${asked} cannot be asked: ${describeRefusal(answer.refusal, 'metadata: read')}`,
-    );
-  }
+  if (answer.status === 'refused')
+    return notAnswered(`${asked} cannot be asked`, answer.refusal, 'metadata: read');
   const { permission, user } = answer.data;
   if (id !== null && user?.id !== id) {
     return policyViolation(
@@ -116,12 +112,8 @@ async function whyNoWriter(
 async function whyNoRerun(asking: Asking, login: string): Promise<RunOutcome | null> {
   if (!login.endsWith('[bot]')) return whyNoWriter(asking, { login, id: null });
   const account = await askAccount(asking.github, login);
-  if (account.status === 'refused') {
-    return usageError(
-      'ERR_GITHUB_UNREADABLE',
-      `Which bot ${login} is cannot be asked: ${describeRefusal(account.refusal, 'metadata: read')}`,
-    );
-  }
+  if (account.status === 'refused')
+    return notAnswered(`Which bot ${login} is cannot be asked`, account.refusal, 'metadata: read');
   const why = whyNoBot(account.data, asking.bots);
   return why === null ? null : policyViolation('ERR_BOT_NOT_ALLOWED', why);
 }

@@ -9,11 +9,10 @@ import { policyViolation, refused, type Stopped, stopped } from '../../domain/ru
 import { type OutsideContext, type Plan, titleOf } from '../../domain/run/plan.ts';
 import { sentence } from '../../domain/text/words.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
-import type { GitHubRefusal } from '../../ports/github.ts';
 import type { Session } from '../session.ts';
 import { type AskedText, type IssueTask, readContext, repositoryOf, sameName, whyNoneOf } from './context.ts';
 import { passGate } from './gate.ts';
-import { describeRefusal, type Trust } from './trust.ts';
+import { notAnswered, type Trust } from './trust.ts';
 import { KnownWriters } from './writers.ts';
 
 /** `notes` are for people and are printed before the work. */
@@ -139,7 +138,9 @@ async function textFor(task: IssueTask): Promise<AskedText | Stopped> {
     );
     if (known !== undefined) return { text: known, on: null };
     const read = await fetchIssue(await trust.openGitHub(signal), reference);
-    return read.status === 'ok' ? { text: read.data, on: null } : unread('issue', read.refusal);
+    return read.status === 'ok'
+      ? { text: read.data, on: null }
+      : stopped(notAnswered('The issue cannot be read', read.refusal, 'issues: read'));
   }
   const reference = commentReference(settings.planFromComment ?? '', around);
   if (typeof reference === 'string')
@@ -156,10 +157,5 @@ async function textFor(task: IssueTask): Promise<AskedText | Stopped> {
   const read = await fetchComment(await trust.openGitHub(signal), reference);
   return read.status === 'ok'
     ? { text: known ?? read.data.comment, on: read.data.on }
-    : unread('comment', read.refusal);
-}
-
-function unread(what: string, refusal: GitHubRefusal): Stopped {
-  const why = describeRefusal(refusal, 'issues: read');
-  return refused('ERR_GITHUB_UNREADABLE', `The ${what} cannot be read: ${why}`);
+    : stopped(notAnswered('The comment cannot be read', read.refusal, 'issues: read'));
 }

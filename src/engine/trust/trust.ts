@@ -170,13 +170,8 @@ async function continuedIn(
     );
   } catch (error) {
     if (!(error instanceof GitHubRefused)) throw error;
-    const why = describeRefusal(error.refusal, 'contents: read and pull-requests: read');
-    return refused(
-      usageError(
-        'ERR_GITHUB_UNREADABLE',
-        `--continue ${settings.continued}: the pull request cannot be read: ${why}`,
-      ),
-    );
+    const what = `--continue ${settings.continued}: the pull request cannot be read`;
+    return refused(notAnswered(what, error.refusal, 'contents: read and pull-requests: read'));
   } finally {
     folder.remove();
   }
@@ -194,13 +189,12 @@ async function settled(
   const asked = await askPullHead(await openGitHub(), event.repository ?? '', number);
   if (asked.status === 'ok') return trustInPull(event, head, { number, head: asked.data });
   const why = `Whether the commit that is checked out is of the pull request ${number} cannot be asked`;
-  return {
-    is: 'unknown',
-    refusal: usageError(
-      'ERR_GITHUB_UNREADABLE',
-      `${why}: ${describeRefusal(asked.refusal, 'pull-requests: read')}`,
-    ),
-  };
+  return { is: 'unknown', refusal: notAnswered(why, asked.refusal, 'pull-requests: read') };
+}
+
+/** The outcome where GitHub did not say what a run has to know. `what` is the beginning of a sentence, `needed` as below. */
+export function notAnswered(what: string, refusal: GitHubRefusal, needed: string): RunOutcome {
+  return usageError('ERR_GITHUB_UNREADABLE', `${what}: ${describeRefusal(refusal, needed)}`);
 }
 
 /** What GitHub said, and what to do about it. `needed` is the permission that the token should have. */

@@ -2,9 +2,9 @@
 
 import { askPermission } from '../../adapters/github/access.ts';
 import { type Account, isBot, type Writers } from '../../domain/github/untrusted-text.ts';
-import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import type { RunOutcome } from '../../domain/run/outcome.ts';
 import type { GitHub } from '../../ports/github.ts';
-import { describeRefusal } from './trust.ts';
+import { notAnswered } from './trust.ts';
 
 /** Most accounts that are asked for; others count as having no write access. */
 const MAX_ASKED = 50;
@@ -45,11 +45,8 @@ export class KnownWriters implements Writers {
       }
       const answer = await askPermission(await this.#github(), repository, login);
       if (answer.status === 'refused' && answer.refusal.status !== 404) {
-        const why = describeRefusal(answer.refusal, 'metadata: read');
-        return usageError(
-          'ERR_GITHUB_UNREADABLE',
-          `Whether ${login} has write access to ${repository} cannot be asked: ${why}`,
-        );
+        const what = `Whether ${login} has write access to ${repository} cannot be asked`;
+        return notAnswered(what, answer.refusal, 'metadata: read');
       }
       // A login may since have been given to someone else.
       const isSame = answer.status === 'ok' && answer.data.user?.id === id;
