@@ -10,7 +10,7 @@ import { endDeadRun } from './dead-run.ts';
 import { readStart } from './read-journal.ts';
 import { checkPlacesOf, placesOf, type RunDirectory, runDirectoryAt } from './run-directory.ts';
 import { whyNotUsable } from './run-directory-check.ts';
-import { idsIn, notedPlaces } from './run-places.ts';
+import { findRuns, notedPlaces } from './run-places.ts';
 
 /** The directory of a run, or why it was not found. */
 export type FoundRun = { status: 'ok'; directory: RunDirectory } | Failed;
@@ -69,19 +69,17 @@ export async function findRun(run: string, { cwd, env }: From): Promise<FoundRun
 export async function findLastRun({ cwd, env }: From): Promise<FoundRun> {
   const root = await repositoryRoot(cwd);
   if (root === null) return failed(`${cwd} is not in a checkout, so it has no last run. ${NAME_IT}`);
-  const folders = placesOf('any', env).map((place) => dirname(place));
-  const ids = [...new Set(folders.flatMap((folder) => [...idsIn(folder), ...notedPlaces(folder).keys()]))];
-  let last: { id: string; at: number; found: FoundRun } | null = null;
-  for (const id of ids.sort().reverse()) {
+  let last: { id: string; at: number; directory: RunDirectory } | null = null;
+  const { folders, found } = findRuns(env);
+  for (const { runId: id, path } of found) {
     // Ids have a resolution of one second; for runs that began in the same second, the journal has the order.
     if (last !== null && secondOf(id) !== secondOf(last.id)) break;
-    const found = await findRun(id, { cwd: '/', env });
-    if (found.status === 'failed') continue;
-    const start = await readStart(found.directory.events);
-    if (start === null || start.root !== root || start.replayOf !== undefined) continue;
-    if (last === null || start.at > last.at) last = { id, at: start.at, found };
+    const directory = runDirectoryAt(path);
+    const start = await readStart(directory.events);
+    if (start === null || start.runId !== id || start.root !== root || start.replayOf !== undefined) continue;
+    if (last === null || start.at > last.at) last = { id, at: start.at, directory };
   }
-  if (last !== null) return last.found;
+  if (last !== null) return { status: 'ok', directory: last.directory };
   return failed(`No run in ${folders.join(', ')} has begun to work in ${root}. ${NAME_IT}`);
 }
 

@@ -12,16 +12,13 @@ import { checkTime } from '../../files/time-limit.ts';
 import { jsonOf } from './read-result.ts';
 import { type RunDirectory, type RunDirectoryRequest, runDirectoryAt, startOfId } from './run-directory.ts';
 import { isRunLocked } from './run-lock.ts';
-import { checkFolders, idsIn, isFolder, notedPlaces, runFolders } from './run-places.ts';
+import { checkFolders, findRuns, idsIn } from './run-places.ts';
 
 /** The runs, newest first, and the folders of the default places that exist. */
 export interface RunList {
   readonly folders: readonly string[];
   readonly runs: readonly RunSummary[];
 }
-
-/** Where a run is. */
-export type RunPlace = Pick<RunSummary, 'runId' | 'path' | 'place'>;
 
 /** Skips entries of the default places that are links, or whose name is not a run's. */
 export async function listRuns(env: RunDirectoryRequest['env']): Promise<RunList> {
@@ -42,21 +39,6 @@ export async function listChecks(env: RunDirectoryRequest['env']): Promise<RunLi
   for (const folder of folders)
     for (const runId of idsIn(folder)) runs.push(await summarise(runId, join(folder, runId), 'default'));
   return { folders, runs: runs.sort((a, b) => (a.runId < b.runId ? 1 : -1)) };
-}
-
-/** The folders of the runs in `listRuns`, unread, newest first. */
-export function findRuns(env: RunDirectoryRequest['env']): {
-  readonly folders: readonly string[];
-  readonly found: readonly RunPlace[];
-} {
-  const folders = runFolders(env);
-  const found = folders.flatMap((folder): RunPlace[] => [
-    ...idsIn(folder).map((runId) => ({ runId, path: join(folder, runId), place: 'default' as const })),
-    ...[...notedPlaces(folder)].flatMap(([runId, path]) =>
-      isFolder(path) ? [{ runId, path, place: 'elsewhere' as const }] : [],
-    ),
-  ]);
-  return { folders, found: found.sort((a, b) => (a.runId < b.runId ? 1 : a.runId > b.runId ? -1 : 0)) };
 }
 
 /** Larger results are not read for a list. */

@@ -6,6 +6,7 @@
 import { lstatSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { isWithin } from '../../domain/changes/path.ts';
+import type { RunSummary } from '../../domain/runs/retention.ts';
 import { orNone } from '../../files/failures.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
 import { CHECKS, newPlaceOf, placesOf, RUN_ID, type RunDirectoryRequest } from './run-directory.ts';
@@ -70,6 +71,24 @@ function notesIn(folder: string): string[] {
 export function runFolders(env: RunDirectoryRequest['env']): string[] {
   const folders = placesOf('any', env).map((place) => dirname(place));
   return [...new Set(folders.filter(isFolder).map((folder) => realpathSync(folder)))];
+}
+
+/** Where a run is. */
+export type RunPlace = Pick<RunSummary, 'runId' | 'path' | 'place'>;
+
+/** The folders of the runs there, unread, newest first. */
+export function findRuns(env: RunDirectoryRequest['env']): {
+  readonly folders: readonly string[];
+  readonly found: readonly RunPlace[];
+} {
+  const folders = runFolders(env);
+  const found = folders.flatMap((folder): RunPlace[] => [
+    ...idsIn(folder).map((runId) => ({ runId, path: join(folder, runId), place: 'default' as const })),
+    ...[...notedPlaces(folder)].flatMap(([runId, path]) =>
+      isFolder(path) ? [{ runId, path, place: 'elsewhere' as const }] : [],
+    ),
+  ]);
+  return { folders, found: found.sort((a, b) => (a.runId < b.runId ? 1 : a.runId > b.runId ? -1 : 0)) };
 }
 
 /** The same for what checks have kept. */

@@ -10,10 +10,10 @@ import { RunResult } from '../../domain/run/result.ts';
 import { usesOf } from '../../domain/run/state.ts';
 import { dayOf, type SpentEntry } from '../../domain/runs/spending.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
-import type { RunPlace } from './list-runs.ts';
 import { readJournal, stateAfter } from './read-journal.ts';
 import { jsonOf, MAX_RESULT_BYTES } from './read-result.ts';
 import { type RunDirectory, runDirectoryAt, startOfId } from './run-directory.ts';
+import type { RunPlace } from './run-places.ts';
 import { isFolder } from './run-places.ts';
 
 /** What a run has spent in all its attempts, and which models answered. */
@@ -22,10 +22,6 @@ export interface RunSpending extends SpentEntry {
   /** Null for a run that ended before there was a provider. */
   readonly provider: string | null;
 }
-
-/** No run can spend more; sums of smaller counts stay exact. */
-const MOST_TOKENS = 1e12;
-const MOST_USD = 1e9;
 
 /** The message of a failure follows the name of the run. Rejects only with `CutShort`, when time is up. */
 export async function readSpending({ runId, path }: RunPlace): Promise<RunSpending | Failed> {
@@ -37,10 +33,12 @@ export async function readSpending({ runId, path }: RunPlace): Promise<RunSpendi
       return { ...result, day };
     // An attempt can be continued after the result was written, and a run that is running has none.
     const recorded = await spentByJournals(directory, runId);
-    const journals = recorded === null ? NO_JOURNAL : undatedOf(recorded, recorded);
-    if (result.status !== 'ok') return journals.status === 'ok' ? { ...journals, day } : result;
-    if (journals.status === 'ok' && !(result.isFinal && saysAsMuch(result, journals)))
-      return { ...journals, day };
+    if (recorded !== null) {
+      const journals = undatedOf(recorded, recorded);
+      if (result.status !== 'ok' || !(result.isFinal && saysAsMuch(result, journals)))
+        return { ...journals, day };
+    }
+    if (result.status !== 'ok') return result;
     return result.isFinal ? { ...result, day } : { ...result, day, costUsd: null };
   } catch (error) {
     if (error instanceof CutShort) throw error;
@@ -62,8 +60,8 @@ function spentByResult(
   if (said !== runId) return failed('result.json is that of another run');
   // A resumed run can end before its journal is read.
   const isUnknown = spent.costUsd === 'unknown' && totalTokens(spent.tokens) === 0;
-  const undated = undatedOf({ provider, model, plan: plan?.title ?? null }, spent);
-  return undated.status === 'ok' ? { ...undated, isFinal: status === 'finished' && !isUnknown } : undated;
+  const isFinal = status === 'finished' && !isUnknown;
+  return { ...undatedOf({ provider, model, plan: plan?.title ?? null }, spent), isFinal };
 }
 
 /**
@@ -82,24 +80,16 @@ export async function spentByJournals(directory: RunDirectory, runId: string): P
   return { ...first, ...others.reduce<AttemptSpending>(spentTogether, first) };
 }
 
-/** Anyone may have written these numbers. */
 function undatedOf(
   { provider, model, plan }: Pick<Undated, 'provider' | 'model' | 'plan'>,
   { tokens, costUsd, estimated, models }: AttemptSpending,
-): Undated | Failed {
-  const isUsual = (one: Pick<AttemptSpending, 'tokens' | 'costUsd'>) =>
-    Object.values(one.tokens).every((count) => count >= 0 && count <= MOST_TOKENS) &&
-    (one.costUsd === 'unknown' || (one.costUsd >= 0 && one.costUsd <= MOST_USD));
-  if (![{ tokens, costUsd }, ...models].every(isUsual))
-    return failed('it states more tokens than a run can spend');
+): Undated {
   return {
     ...{ status: 'ok', provider, model, plan, tokens, estimated },
     costUsd: costUsd === 'unknown' ? null : costUsd,
     parts: partsOf(models),
   };
 }
-
-const NO_JOURNAL: Failed = failed('there is no journal of it');
 
 /** Only attempts that have begun. Looks only for numbers, so that a folder full of names costs nothing. */
 function journalsOfAttempts(directory: RunDirectory): RunDirectory[] {

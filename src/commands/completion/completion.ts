@@ -1,6 +1,6 @@
 /** `patchsmith completion SHELL`: the script with which a shell asks patchsmith itself what can follow on a command line. */
 
-import { findRuns } from '../../adapters/storage/list-runs.ts';
+import { findRuns } from '../../adapters/storage/run-places.ts';
 import type { Environment } from '../../domain/environment.ts';
 import { done, usageError } from '../../domain/run/outcome.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';

@@ -2,8 +2,8 @@
 
 import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
 import { providerNamed } from '../../adapters/providers/registry.ts';
-import { findRuns } from '../../adapters/storage/list-runs.ts';
 import { startOfId } from '../../adapters/storage/run-directory.ts';
+import { findRuns } from '../../adapters/storage/run-places.ts';
 import { type RunSpending, readSpending } from '../../adapters/storage/run-spending.ts';
 import { readApiKey } from '../../config/provider-keys.ts';
 import type { Settings } from '../../config/schema.ts';

@@ -175,7 +175,7 @@ export const RunResult = z.strictObject({
     'With --attempts: all of them, and which one is in the work tree; null for a run without',
   ),
   tokens: Usage.describe('Of the whole run, including all its attempts'),
-  costUsd: z.union([z.number(), z.literal('unknown')]).describe('As tokens'),
+  costUsd: z.union([z.number().nonnegative(), z.literal('unknown')]).describe('As tokens'),
   estimated: z
     .boolean()
     .describe(

@@ -168,7 +168,7 @@ test('a run that is running, dead or half written counts with what its journal s
     [id(8), 'result.json is that of another run'],
     [id(7), 'result.json is not a file'],
     [id(6), 'result.json is not the result of a run'],
-    [id(5), 'it states more tokens than a run can spend'],
+    [id(5), 'result.json is not the result of a run'],
   ]);
   const { stderr } = await usage();
   expect(stderr).toContain(`not counted: ${id(7)}: result.json is not a file\n`);
