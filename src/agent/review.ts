@@ -3,7 +3,7 @@
  * contain any text, so the reviewer's only tool is the one that takes the findings.
  */
 
-import * as z from 'zod';
+import type * as z from 'zod';
 import again from '../../prompts/review/again.md';
 import findingsTemplate from '../../prompts/review/findings.md';
 import request from '../../prompts/review/request.md';
@@ -13,6 +13,7 @@ import { windowOf } from '../domain/conversation/compaction.ts';
 import {
   asData,
   type Conversation,
+  jsonSchemaOf,
   type LlmTurn,
   openConversation,
   type ToolDefinition,
@@ -130,18 +131,8 @@ function spendingOn(conversation: Conversation, state: RunState): RunState {
 const TOOL: ToolDefinition = {
   name: 'submit_review',
   description: toolDescription.trim(),
-  inputSchema: schemaOf(FindingsAnswer),
+  inputSchema: jsonSchemaOf(FindingsAnswer),
 };
-
-function schemaOf(schema: z.ZodType): Record<string, unknown> {
-  const { $schema: _, ...inputSchema } = z.toJSONSchema(schema, {
-    io: 'input',
-    override({ jsonSchema }) {
-      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-    },
-  });
-  return inputSchema;
-}
 
 type FindingsRead =
   | ({ status: 'ok' } & z.infer<typeof FindingsAnswer>)

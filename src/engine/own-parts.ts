@@ -1,13 +1,13 @@
 /** Tools and providers that a program brings along: whatever they do, the run ends as it should. */
 
 import * as z from 'zod';
-import { type Conversation, LlmTurn } from '../domain/conversation/conversation.ts';
+import { type Conversation, jsonSchemaOf, LlmTurn } from '../domain/conversation/conversation.ts';
 import { FailureReason, laneOf } from '../domain/conversation/tool.ts';
 import { ProviderFailureKind } from '../domain/run/limits.ts';
 import { oneLine } from '../domain/text/terminal.ts';
 import { raceAbort } from '../host/deadline.ts';
 import type { LlmProvider, Tool, ToolResult, TurnResult } from '../ports.ts';
-import { definitionsOf, jsonSchemaOf } from '../tools/registry.ts';
+import { definitionsOf } from '../tools/registry.ts';
 import { failedCall } from '../tools/result.ts';
 
 const Output = z.looseObject({ head: z.string(), omitted: z.int().nonnegative(), tail: z.string() });

@@ -3,8 +3,7 @@
  * in `BUILT_IN_TOOLS` and a test.
  */
 
-import * as z from 'zod';
-import type { ToolDefinition } from '../domain/conversation/conversation.ts';
+import { jsonSchemaOf, type ToolDefinition } from '../domain/conversation/conversation.ts';
 import { type BuiltInTool, USUAL_TOOLS } from '../domain/conversation/tool.ts';
 import type { PageReader } from '../ports/network.ts';
 import type { AnswerSchema, DocumentReader, Tool } from '../ports.ts';
@@ -67,16 +66,4 @@ export function definitionsOf(tools: readonly Tool[]): ToolDefinition[] {
     description: description.trimEnd(),
     inputSchema,
   }));
-}
-
-/** A schema as JSON Schema. */
-export function jsonSchemaOf(schema: z.ZodType): Record<string, unknown> {
-  const { $schema: _, ...inputSchema } = z.toJSONSchema(schema, {
-    io: 'input',
-    override({ jsonSchema }) {
-      // Every number in JSON is within the bounds of a safe integer anyway.
-      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-    },
-  });
-  return inputSchema;
 }

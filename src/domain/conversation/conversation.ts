@@ -171,3 +171,15 @@ export function openConversation(
 export function asData(tag: string, text: string): string {
   return text.replace(new RegExp(`<(?=[\\s\\p{Cf}]*/[\\s\\p{Cf}]*${tag})`, 'giu'), '<\\');
 }
+
+/** A schema as the JSON Schema of a tool's input. */
+export function jsonSchemaOf(schema: z.ZodType): Record<string, unknown> {
+  const { $schema: _, ...inputSchema } = z.toJSONSchema(schema, {
+    io: 'input',
+    override({ jsonSchema }) {
+      // Every number in JSON is within the bounds of a safe integer anyway.
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    },
+  });
+  return inputSchema;
+}
