@@ -16,7 +16,6 @@ import type { RunAction } from '../domain/run/events.ts';
 import type { Redact } from '../domain/secrets/redact.ts';
 import type { Workspace } from '../ports/workspace.ts';
 import type { Clock, Sandbox, Tool, ToolContext, ToolResult } from '../ports.ts';
-import { ImageRoom } from './calls/image-room.ts';
 import { notingUnseen, recordChanges, recordEarlier } from './calls/lane-changes.ts';
 import { lanesOf, sideBySide } from './calls/lanes.ts';
 import {
@@ -26,7 +25,7 @@ import {
   refuseRepositories,
   withOwnNames,
 } from './calls/prepared-call.ts';
-import { shownOutcome, withPolicyNotice } from './calls/shown-outcome.ts';
+import { ImageRoom, shownOutcome, withPolicyNotice } from './calls/shown-outcome.ts';
 import { hiddenFiles } from './policy.ts';
 
 /** What the executor needs to run tool calls. */

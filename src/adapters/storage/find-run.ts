@@ -70,8 +70,7 @@ export async function findLastRun({ cwd, env }: From): Promise<FoundRun> {
   const root = await repositoryRoot(cwd);
   if (root === null) return failed(`${cwd} is not in a checkout, so it has no last run. ${NAME_IT}`);
   let last: { id: string; at: number; directory: RunDirectory } | null = null;
-  const { folders, found } = findRuns(env);
-  for (const { runId: id, path } of found) {
+  for (const { runId: id, path } of findRuns(env).found) {
     // Ids have a resolution of one second; for runs that began in the same second, the journal has the order.
     if (last !== null && secondOf(id) !== secondOf(last.id)) break;
     const directory = runDirectoryAt(path);
@@ -80,6 +79,7 @@ export async function findLastRun({ cwd, env }: From): Promise<FoundRun> {
     if (last === null || start.at > last.at) last = { id, at: start.at, directory };
   }
   if (last !== null) return { status: 'ok', directory: last.directory };
+  const folders = placesOf('any', env).map((place) => dirname(place));
   return failed(`No run in ${folders.join(', ')} has begun to work in ${root}. ${NAME_IT}`);
 }
 

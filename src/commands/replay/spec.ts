@@ -11,9 +11,9 @@ import { type Permitted, permittedToday } from '../../domain/review/allowed-doma
 import type { RunEvents, RunStarted } from '../../domain/run/events.ts';
 import { refused, type Stopped } from '../../domain/run/outcome.ts';
 import type { Providing } from '../../engine/open/provider.ts';
-import { recordedTools } from '../../engine/open/recorded-tools.ts';
 import { keptHosts } from '../../engine/open/sandbox.ts';
 import { baselineIn, forSetup } from '../../engine/open/setup-commands.ts';
+import { recordedTools } from '../../engine/open/tools.ts';
 import { whyMisplaced } from '../../engine/open-run.ts';
 import { type Admit, type Admitted, newRun, type OpenedRun, type Settled } from '../../engine/ready.ts';
 import { changeLimits } from '../../engine/run-limits.ts';

@@ -3,14 +3,35 @@
  * outcome. Every step is tried, whether or not the earlier ones succeeded.
  */
 
+import { access, constants } from 'node:fs/promises';
+import { dirname, relative, resolve } from 'node:path';
+import type { PathChange } from '../../domain/changes/change.ts';
+import { isGitDirName, isWithin } from '../../domain/changes/path.ts';
+import { succeeded } from '../../domain/conversation/tool.ts';
+import { whyUnreviewed } from '../../domain/findings/review.ts';
+import type { Denials } from '../../domain/review/denied.ts';
+import { decideOutcome } from '../../domain/run/decide-outcome.ts';
+import type { StopReason } from '../../domain/run/limits.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
+import type { RunState } from '../../domain/run/state.ts';
+import { stopOfInterruption } from '../../domain/run/stop-reason.ts';
+import { hasCode } from '../../files/failures.ts';
 import type { ProvenPatch } from '../../ports/workspace.ts';
 import type { Ready } from '../ready.ts';
 import type { Session } from '../session.ts';
-import { commandToContinue } from './crash.ts';
-import { finalOutcome, type LoopEnd } from './final-outcome.ts';
+import { advice, commandToContinue, crashed } from './crash.ts';
 import { allDenied, knownPart } from './known-part.ts';
-import { takeSteps } from './steps.ts';
+import { doneValue, type StepEnd } from './step.ts';
+import { type Steps, takeSteps } from './steps.ts';
+
+/** How the loop ended. */
+export interface LoopEnd {
+  /** Null when it ended without a reason, which is a bug. */
+  readonly stop: StopReason | null;
+  readonly state: RunState;
+  /** `cut_short`: time ran out before the final scan of the work tree. */
+  readonly driven: StepEnd<void>;
+}
 
 /** `patch` is null when none was made or when it must not be published. */
 export interface Ended {
@@ -40,4 +61,106 @@ async function sweep(session: Session, { workspace }: Ready): Promise<void> {
       `Git dirs that commands created may be left in ${workspace.root}: ${why}`,
     );
   });
+}
+
+/** The facts that decide the outcome. */
+interface Decision {
+  readonly loop: LoopEnd;
+  readonly net: readonly PathChange[];
+  readonly steps: Steps;
+  readonly denied: Denials;
+}
+
+/** A crash of any step is a separate outcome. */
+async function finalOutcome(session: Session, ready: Ready, decision: Decision): Promise<RunOutcome> {
+  const { loop, steps, denied } = decision;
+  const { stop, state, driven } = loop;
+  const { made, proven, reviewed, kept, nested, others } = steps;
+  const crash = [driven, made, reviewed, nested, ...others].find(({ status }) => status === 'crashed');
+  if (crash !== undefined || stop === null)
+    return crashed(session, crash?.status === 'crashed' ? crash.error : null);
+  const { result } = session;
+  const { review, testProof } = result;
+  const changedFiles = proven?.files.length ?? 0;
+  const patchMade = doneValue(made);
+  const unmade = whyUnmade(decision);
+  const isMade = unmade === null;
+  const decided = decideOutcome({
+    stop: isMade ? stop : stopOfInterruption(state, session.interrupt.reason, session.limits),
+    changedFiles,
+    setupChanged: ready.start.setupChanges.length,
+    merges: (ready.start.followUp?.merge ?? null) !== null,
+    answered: state.answer !== null,
+    verified: state.reports.filter((report) => succeeded(report.end)).length,
+    verifyIn: ready.start.verifyIn,
+    unverified: result.unverified,
+    flaky: result.flaky,
+    preexisting: result.preexistingFailures.length,
+    ifNoChanges: ready.start.ifNoChanges,
+    denied,
+    ifDenied: ready.start.ifDenied,
+    unwritable: await whyUnwritten(ready, state, denied),
+    withheld: isMade ? (doneValue(reviewed)?.withheld ?? null) : null,
+    publishFailure: isMade
+      ? ((patchMade?.status === 'failed' ? patchMade.message : null) ?? kept.failure)
+      : null,
+    unmade,
+    unreviewed:
+      ready.start.review?.ifNotReviewed === 'error' ? whyUnreviewed(review, { changedFiles }) : null,
+    notProven:
+      testProof?.status === 'not_proven' && session.input.settings.ifNotProven === 'error'
+        ? testProof.why
+        : null,
+    forbiddenPaths: forbiddenPaths(ready, decision),
+    hiddenPaths: [...state.hidden].sort(),
+    gitDirsInDoubt: ready.workspace.notes().gitDirsInDoubt,
+  });
+  const judged = ready.judge(decided, kept.patch);
+  return judged.name === 'publish_failed'
+    ? { ...judged, reason: `${judged.reason} ${advice(session)}` }
+    : judged;
+}
+
+/** Why there is no patch although nothing is wrong with it; null unless time ran out. */
+function whyUnmade({ loop: { driven }, net, steps: { made, reviewed } }: Decision): string | null {
+  if (reviewed.status === 'cut_short') return 'there was not enough time to review the patch';
+  if (made.status === 'cut_short') return 'there was not enough time to make the patch';
+  return driven.status === 'cut_short' && net.length === 0
+    ? 'there was not enough time to see what changed'
+    : null;
+}
+
+function forbiddenPaths({ permits }: Ready, { loop, net, steps: { nested } }: Decision): string[] {
+  const forbidden = net.map((change) => change.path).filter((path) => !permits(path));
+  const all = [...forbidden, ...(doneValue(nested)?.forbidden ?? []), ...loop.state.stuck.keys()];
+  return [...new Set(all)].sort();
+}
+
+/** Why none of the expected files was written; null if one was, or none was expected. */
+async function whyUnwritten(
+  { workspace: { root } }: Ready,
+  { changes, unwritten, unwritable }: RunState,
+  { named }: Denials,
+): Promise<string | null> {
+  const denied = [...named.filter(({ kind }) => kind === 'sandbox'), ...unwritable];
+  if (denied.length === 0 || changes.history.some(({ source }) => source.by === 'tool')) return null;
+  if (unwritten !== null) return unwritten;
+  // All that is known about failed writes of commands is their output.
+  for (const { what, why } of denied) {
+    const place = resolve(root, what);
+    const isOfTheWork = isWithin(place, root) && !relative(root, place).split('/').some(isGitDirName);
+    if (isOfTheWork && (await whyNotWritable(place)) !== null) return why;
+  }
+  return whyNotWritable(root);
+}
+
+/** Of a path, or of the nearest folder above it that exists. */
+async function whyNotWritable(path: string): Promise<string | null> {
+  try {
+    await access(path, constants.W_OK);
+    return null;
+  } catch (error) {
+    if (hasCode(error, 'ENOENT') && path !== '/') return whyNotWritable(dirname(path));
+    return error instanceof Error ? error.message : String(error);
+  }
 }

@@ -12,7 +12,7 @@ import type { TestProof } from '../../domain/run/result.ts';
 import { judgeReports } from '../../domain/run/verify-baseline.ts';
 import type { Ready } from '../ready.ts';
 import type { Session } from '../session.ts';
-import type { LoopEnd } from './final-outcome.ts';
+import type { LoopEnd } from './finish.ts';
 
 /**
  * Null if the patch has no tests, the work did not pass verification, or no proof was wanted. What fails there proves something only

@@ -1,7 +1,6 @@
 /** The task of a new run: its plan, if the account that triggered the run may start one, and the principles. */
 
 import { resolve } from 'node:path';
-import { documentReader } from '../../adapters/documents/reader.ts';
 import { readPlan } from '../../adapters/plan/plan-file.ts';
 import { readPrinciples } from '../../adapters/plan/principles.ts';
 import { folderIn } from '../../adapters/workspace/find-checkout.ts';
@@ -15,11 +14,10 @@ import { shortened } from '../../domain/text/shorten.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { raceAbort } from '../../host/deadline.ts';
 import type { AnswerSchema, Tool } from '../../ports.ts';
-import { createTools } from '../../tools/registry.ts';
+import { openTools } from '../open/tools.ts';
 import { interruptedOutcome } from '../ready.ts';
 import type { Session } from '../session.ts';
 import type { TrustedPlan } from '../trust/plan.ts';
-import { pagesOf } from '../web.ts';
 
 /** What to do, and by which rules. */
 export interface Task {
@@ -99,15 +97,7 @@ export async function readTask(session: Session, checkout: Checkout): Promise<Ta
     paths: pathsOf(settings, plan.followUp?.paths),
     verify,
     baseline: plan.verifyBaseline || settings.verifyBaseline ? verify : null,
-    tools: createTools({
-      ...settings,
-      own: input.ownTools ?? [],
-      pages: pagesOf(session.input, session.asked, settings.webFetch),
-      folder,
-      documents: documentReader(),
-      tools: toolNames,
-      answer,
-    }),
+    tools: openTools(session, { ...settings, own: input.ownTools ?? [], folder, tools: toolNames, answer }),
     toolNames,
     answer,
     workingDirectory: folder,

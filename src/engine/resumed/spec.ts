@@ -27,7 +27,7 @@ import { raceAbort } from '../../host/deadline.ts';
 import type { Sandbox, Tool } from '../../ports.ts';
 import { openServersOf } from '../mcp/open-servers.ts';
 import { openProvider } from '../open/provider.ts';
-import { recordedTools } from '../open/recorded-tools.ts';
+import { recordedTools } from '../open/tools.ts';
 import { endLeftoversOf } from '../open/verify-place.ts';
 import { whyMisplaced } from '../open-run.ts';
 import { type Admit, type Admitted, interruptedOutcome, type OpenedRun, type Settled } from '../ready.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ImageRoom } from '../../../src/agent/calls/image-room.ts';
+import { ImageRoom } from '../../../src/agent/calls/shown-outcome.ts';
 import { redactorFor } from '../../../src/domain/secrets/redact.ts';
 import { pngImage } from '../../support/files/images.ts';
 
