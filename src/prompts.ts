@@ -50,14 +50,6 @@ import type {
 } from './domain/run/plan.ts';
 import { formatNumber, listed, pluralize } from './domain/text/words.ts';
 
-const SANDBOX: Readonly<Record<SandboxLevel, string>> = {
-  'namespaces+seccomp': sandboxNamespaces,
-  namespaces: sandboxNamespaces,
-  'namespaces-lite': sandboxNamespaces,
-  landlock: sandboxNamespaces,
-  none: sandboxNone,
-};
-
 /** The system prompt: identical for every run with the same sandbox, so that it is cached across runs. */
 export function systemPrompt(settings: {
   readonly sandbox: SandboxLevel;
@@ -71,7 +63,8 @@ export function systemPrompt(settings: {
     .map(servicePlace)
     .map(({ name, port }) => `\`${name}\` at \`localhost:${port}\``);
   const domains = allowedDomains.map((domain) => `\`${domain}\``).join(', ');
-  const inside = domains === '' ? SANDBOX[sandbox] : render(sandboxDomains, { domains });
+  const without = sandbox === 'none' ? sandboxNone : sandboxNamespaces;
+  const inside = domains === '' ? without : render(sandboxDomains, { domains });
   // Without a mount namespace, the machine's own is not writable.
   const commands = sandbox === 'landlock' ? inside.replace('`/tmp`', '`$TMPDIR` (not `/tmp`)') : inside;
   const offered = services.length === 0 ? '' : ` Services they can reach: ${services.join(', ')}.`;
@@ -129,25 +122,17 @@ export function verifyFailedPrompt(
   });
 }
 
-/** Asks the model to continue after an answer that the output limit cut off. */
-export function continuePrompt(): string {
-  return render(continueText, {});
-}
-
-/** Requests the answer of a run that has to end with one. */
-export function answerPrompt(): string {
-  return render(answer, {}).trim();
-}
-
-/** Tells the model that there is room for one more answer, which may only call `finish`. */
-export function lastTurnPrompt(): string {
-  return render(lastTurn, {}).trim();
-}
-
-/** Requests a summary of the conversation, which will replace it. */
-export function summarizePrompt(): string {
-  return render(summarize, {}).trim();
-}
+/** Messages of the runner without places to fill in. */
+export const MESSAGES = {
+  /** After an answer that the output limit cut off. */
+  continue: continueText.trim(),
+  /** Requests the answer of a run that has to end with one. */
+  answer: answer.trim(),
+  /** There is room for one more answer, which may only call `finish`. */
+  lastTurn: lastTurn.trim(),
+  /** Requests a summary of the conversation, which will replace it. */
+  summarize: summarize.trim(),
+} as const;
 
 /** Replaces this many messages, below the task. The summary cannot close the tag that encloses it. */
 export function contextSummaryPrompt(dropped: number, summary: string): string {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { CommandReport } from '../src/domain/run/events.ts';
 import type { Limits } from '../src/domain/run/limits.ts';
 import type { Plan } from '../src/domain/run/plan.ts';
-import { continuePrompt, systemPrompt, taskPrompt, verifyFailedPrompt } from '../src/prompts.ts';
+import { MESSAGES, systemPrompt, taskPrompt, verifyFailedPrompt } from '../src/prompts.ts';
 import { createTools, definitionsOf } from '../src/tools/registry.ts';
 
 const plan: Plan = {
@@ -176,5 +176,5 @@ Find the cause and fix it in the code; change a test only where the plan asks fo
 });
 
 test('a cut-off answer is continued with one sentence', () => {
-  expect(continuePrompt()).toMatch(/^Your answer was cut off by the output limit\. Continue/);
+  expect(MESSAGES.continue).toMatch(/^Your answer was cut off by the output limit\. Continue/);
 });

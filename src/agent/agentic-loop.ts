@@ -18,7 +18,7 @@ import type { ExceededChangeLimit, Interruption } from '../domain/run/limits.ts'
 import type { RunState } from '../domain/run/state.ts';
 import { stopOfInterruption, stopReason } from '../domain/run/stop-reason.ts';
 import type { Clock, LlmProvider } from '../ports.ts';
-import { answerPrompt, continuePrompt, lastTurnPrompt, verifyFailedPrompt } from '../prompts.ts';
+import { MESSAGES, verifyFailedPrompt } from '../prompts.ts';
 import { askModel } from './ask-model.ts';
 import { compact, replacementFor } from './compact.ts';
 import type { ReviewParts } from './review.ts';
@@ -151,10 +151,10 @@ export class AgenticLoop {
         break;
       }
       case 'continue':
-        yield { type: 'message.added', text: continuePrompt() };
+        yield { type: 'message.added', text: MESSAGES.continue };
         break;
       case 'unanswered':
-        yield { type: 'message.added', text: answerPrompt() };
+        yield { type: 'message.added', text: MESSAGES.answer };
         break;
       case 'verify':
         await this.#parts.restServers();
@@ -202,7 +202,7 @@ export class AgenticLoop {
     }
     const next = nextRequest(state, limits);
     if (next.status === 'last_turn') {
-      yield { type: 'budget.reached', ...next.cap, text: lastTurnPrompt() };
+      yield { type: 'budget.reached', ...next.cap, text: MESSAGES.lastTurn };
       return;
     }
     const result = yield* askModel({

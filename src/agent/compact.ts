@@ -14,8 +14,8 @@ import {
   contextCompactedPrompt,
   contextCutPrompt,
   contextSummaryPrompt,
+  MESSAGES,
   modelReplacedPrompt,
-  summarizePrompt,
 } from '../prompts.ts';
 import { askModel } from './ask-model.ts';
 
@@ -36,7 +36,7 @@ export async function* compact(
     yield compactionFailed('budget', NO_ROOM);
     return;
   }
-  const asked = how === 'summarize' ? summarizePrompt() : null;
+  const asked = how === 'summarize' ? MESSAGES.summarize : null;
   const result = yield* askModel({
     provider,
     spending: state,

@@ -3,7 +3,7 @@
 import type { ChangeSource, PathChange } from '../domain/changes/change.ts';
 import { isRuleFile } from '../domain/changes/path.ts';
 import { withConflictingPaths } from '../domain/changes/path-policy.ts';
-import { changesRecorded } from '../domain/journal/change-events.ts';
+import { changesRecorded } from '../domain/journal/recorded-changes.ts';
 import { belongsTo } from '../domain/review/git-folder.ts';
 import type { RunAction } from '../domain/run/events.ts';
 import type { Workspace } from '../ports/workspace.ts';

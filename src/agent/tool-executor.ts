@@ -11,7 +11,7 @@ import type { ToolOutcome } from '../domain/conversation/tool.ts';
 import { MAX_CALLS_IN_A_TURN } from '../domain/conversation/tools-phase.ts';
 import { CutShort } from '../domain/errors/thrown.ts';
 import type { ShownImages } from '../domain/images/shown.ts';
-import { changesRecorded } from '../domain/journal/change-events.ts';
+import { changesRecorded } from '../domain/journal/recorded-changes.ts';
 import type { RunAction } from '../domain/run/events.ts';
 import type { Redact } from '../domain/secrets/redact.ts';
 import type { Workspace } from '../ports/workspace.ts';

@@ -3,7 +3,7 @@
 import type { ChangeLedger } from '../domain/changes/ledger.ts';
 import { cutTo, excerptLength } from '../domain/conversation/excerpt.ts';
 import { succeeded } from '../domain/conversation/tool.ts';
-import { changesRecorded } from '../domain/journal/change-events.ts';
+import { changesRecorded } from '../domain/journal/recorded-changes.ts';
 import { whyFailed } from '../domain/review/why-failed.ts';
 import type { CommandReport, RunAction } from '../domain/run/events.ts';
 import { failuresIn, judgeReports, wasNotRun } from '../domain/run/verify-baseline.ts';

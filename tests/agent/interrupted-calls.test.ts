@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { settleInterrupted } from '../../src/agent/interrupted-calls.ts';
 import { type PathChange, toCodeChanges } from '../../src/domain/changes/change.ts';
-import { changesRecorded } from '../../src/domain/journal/change-events.ts';
+import { changesRecorded } from '../../src/domain/journal/recorded-changes.ts';
 import type { RunAction } from '../../src/domain/run/events.ts';
 import type { RunState } from '../../src/domain/run/state.ts';
 import { createTools } from '../../src/tools/registry.ts';

@@ -2,7 +2,7 @@
 
 import type { FoundChange } from '../../domain/changes/change.ts';
 import { isRuleFile } from '../../domain/changes/path.ts';
-import { changesRecorded } from '../../domain/journal/change-events.ts';
+import { changesRecorded } from '../../domain/journal/recorded-changes.ts';
 import type { RunAction } from '../../domain/run/events.ts';
 import type { Redact } from '../../domain/secrets/redact.ts';
 import type { Workspace } from '../../ports/workspace.ts';

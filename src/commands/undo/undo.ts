@@ -19,7 +19,12 @@ import { type CodeChange, deletionsFirst, type PathChange } from '../../domain/c
 import { absolutePath, isWithin } from '../../domain/changes/path.ts';
 import { laneOf } from '../../domain/conversation/tool.ts';
 import type { Environment } from '../../domain/environment.ts';
-import { type FoldedEvents, type UndoPlan, type UndoStep, undoPlan } from '../../domain/journal/undo.ts';
+import {
+  type FoldedEvents,
+  type UndoPlan,
+  type UndoStep,
+  undoPlan,
+} from '../../domain/journal/recorded-changes.ts';
 import { done, internalError, noChange, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { listed, pluralize } from '../../domain/text/words.ts';

@@ -6,8 +6,12 @@ import { writtenPaths } from '../../agent/interrupted-calls.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
 import { pathGuard } from '../../domain/changes/path-policy.ts';
 import type { Environment } from '../../domain/environment.ts';
-import { workTreeStates } from '../../domain/journal/change-events.ts';
-import { type FoldedEvents, underWay, wereCommandsUnderWay } from '../../domain/journal/undo.ts';
+import {
+  type FoldedEvents,
+  underWay,
+  wereCommandsUnderWay,
+  workTreeStates,
+} from '../../domain/journal/recorded-changes.ts';
 import type { RunEvents } from '../../domain/run/events.ts';
 import { listed } from '../../domain/text/words.ts';
 import { endLeftoversOf } from '../../engine/open/verify-place.ts';

@@ -142,6 +142,11 @@ export function foldedName(component: string): string {
   return withoutTail(plain.toLowerCase().split(':', 1)[0] ?? '', '. ');
 }
 
+/** A path as the least strict file systems compare it. */
+export function foldedPath(path: string): string {
+  return path.split('/').map(foldedName).join('/');
+}
+
 /** Whether git reads ignore rules or attributes from the file at this path. */
 export function isRuleFile(path: string): boolean {
   return /(?:^|\/)\.git(?:ignore|attributes)$/.test(path);

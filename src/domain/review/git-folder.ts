@@ -3,7 +3,7 @@
  * `git status` in it starts the programs that its configuration names (such as `core.fsmonitor`).
  */
 
-import { foldedName, folderOf, foldersAround, nameOf } from '../changes/path.ts';
+import { foldedName, foldedPath, folderOf, foldersAround, nameOf } from '../changes/path.ts';
 
 /**
  * The folders around these paths that git would consider the paths' repository; sorted, `''` is the root. `namesIn` returns the
@@ -36,16 +36,17 @@ export function repositoriesAround(
 export function repositoriesInTree(paths: Iterable<string>, tree: readonly string[]): string[] {
   const around = new Map<string, Set<string>>();
   const changed = [...paths];
-  for (const path of changed) for (const folder of foldersAround(path)) around.set(folded(folder), new Set());
+  for (const path of changed)
+    for (const folder of foldersAround(path)) around.set(foldedPath(folder), new Set());
   // Most trees have nothing that could be a HEAD.
-  if (!tree.some((path) => isHead(path) && around.has(folded(folderOf(path))))) return [];
+  if (!tree.some((path) => isHead(path) && around.has(foldedPath(folderOf(path))))) return [];
   for (const path of tree) {
     for (const folder of foldersAround(path)) {
       const from = folder === '' ? 0 : folder.length + 1;
-      around.get(folded(folder))?.add(path.slice(from).split('/', 1)[0] ?? '');
+      around.get(foldedPath(folder))?.add(path.slice(from).split('/', 1)[0] ?? '');
     }
   }
-  return repositoriesAround(changed, (folder) => around.get(folded(folder)) ?? []);
+  return repositoriesAround(changed, (folder) => around.get(foldedPath(folder)) ?? []);
 }
 
 /** Whether the path belongs to the repository in this folder. In the root, only what git would read there belongs to one. */
@@ -71,8 +72,4 @@ const PARTS: ReadonlySet<string> = new Set([
 function isHead(path: string): boolean {
   const name = nameOf(path);
   return (/^h/i.test(name) || /[^ -~]/.test(name)) && foldedName(name) === 'head';
-}
-
-function folded(folder: string): string {
-  return folder.split('/').map(foldedName).join('/');
 }

@@ -3,7 +3,7 @@
  * agents.
  */
 
-import { foldedName } from '../changes/path.ts';
+import { foldedPath } from '../changes/path.ts';
 import { pathMatcher } from '../changes/path-policy.ts';
 import type { FlagName } from './flag.ts';
 
@@ -128,20 +128,18 @@ export const STEERING_PATHS: readonly SteeringPaths[] = [
   },
 ];
 
-/** As the least strict disks compare names: `.NPMRC` and `.hu\u017fky` are other spellings on a Mac. */
-const folded = (path: string) => path.split('/').map(foldedName).join('/');
-
+// `.NPMRC` and `.hu\u017fky` are other spellings on a Mac.
 const MATCHERS = STEERING_PATHS.map(({ globs, ...row }) => ({ ...row, matches: pathMatcher(globs) }));
 
 /** Whether a path has a flag. */
 export function isFlagged(path: string, flag: FlagName): boolean {
-  const name = folded(path);
+  const name = foldedPath(path);
   return MATCHERS.some((row) => row.flag === flag && row.matches(name));
 }
 
 /** How a path is protected, and why; null if it is not. All of `.github` is refused. */
 export function protectionOf(path: string): { protection: Protection; flags: readonly FlagName[] } | null {
-  const name = folded(path);
+  const name = foldedPath(path);
   const rows = MATCHERS.filter(({ protection, matches }) => protection !== null && matches(name));
   if (rows.length === 0 && !isOfGitHub(name)) return null;
   const isRefused = isOfGitHub(name) || rows.some(({ protection }) => protection === 'refuse');

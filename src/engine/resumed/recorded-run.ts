@@ -3,7 +3,7 @@
 import { stateAfter } from '../../adapters/storage/read-journal.ts';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import type { ToolCall } from '../../domain/conversation/conversation.ts';
-import type { FoldedEvents } from '../../domain/journal/undo.ts';
+import type { FoldedEvents } from '../../domain/journal/recorded-changes.ts';
 import type { EventPlace, RunEvent, RunEvents, RunResumed, SupersededEnd } from '../../domain/run/events.ts';
 import type { RunState } from '../../domain/run/state.ts';
 import type { EarlierPart } from '../session.ts';

@@ -10,7 +10,7 @@ import { moveBeginning } from '../../adapters/workspace/unwalked/unseen-changes.
 import { settleInterrupted } from '../../agent/interrupted-calls.ts';
 import { type CommandChanges, enforcePolicy } from '../../agent/policy.ts';
 import { type PathChange, sameState } from '../../domain/changes/change.ts';
-import { changesRecorded, workTreeStates } from '../../domain/journal/change-events.ts';
+import { changesRecorded, workTreeStates } from '../../domain/journal/recorded-changes.ts';
 import type { RunAction, RunEvent } from '../../domain/run/events.ts';
 import { refused, type Stopped } from '../../domain/run/outcome.ts';
 import type { RunState } from '../../domain/run/state.ts';

@@ -1,8 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { createProvider, PROVIDERS } from '../../../src/adapters/providers/registry.ts';
+import { expect, test } from 'vitest';
 import { createReplayProvider } from '../../../src/adapters/providers/replay.ts';
 import { type LlmTurn, noUsage } from '../../../src/domain/conversation/conversation.ts';
 import type { LlmProvider, TurnProgress, TurnResult } from '../../../src/ports.ts';
@@ -38,14 +34,6 @@ function ask(provider: Pick<LlmProvider, 'complete'>, progress: TurnProgress[] =
     signal,
     onProgress: (step) => progress.push(step),
   });
-}
-
-async function fileWith(text: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'replay-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const path = join(folder, 'events.jsonl');
-  await writeFile(path, text);
-  return path;
 }
 
 const spent = { usage: { ...noUsage, input: 7 }, estimated: true };
@@ -99,29 +87,4 @@ test('an interrupt is reported as such', async () => {
   const silent = { answerTokens: () => null, onProgress: () => {} };
   const request = { ...silent, conversation: plainConversation(), signal: AbortSignal.abort() };
   expect(await recorded(completed('one')).complete(request)).toEqual({ status: 'interrupted' });
-});
-
-const settings = {
-  model: 'claude-sonnet-5-5',
-  maxOutputTokens: 8192,
-  effort: null,
-  apiKey: null,
-  recording: null,
-};
-
-test('the registry makes every provider by its name', async () => {
-  expect(Object.keys(PROVIDERS)).toEqual(['anthropic', 'openai', 'bedrock', 'vertex', 'gemini', 'replay']);
-  const recording = await fileWith(completed('one'));
-  const replay = await createProvider('replay', { ...settings, recording });
-  const anthropic = await createProvider('anthropic', { ...settings, apiKey: 'sk-ant-test' });
-  const made = [replay, anthropic].map(({ name, model }) => [name, model]);
-  expect(made).toEqual(['replay', 'anthropic'].map((name) => [name, 'claude-sonnet-5-5']));
-  expect(await ask(replay)).toEqual({ status: 'ok', turn: turn('one') });
-});
-
-test('the registry says what a provider lacks', async () => {
-  await expect(createProvider('anthropic', settings)).rejects.toThrow(
-    'There is no API key. Set ANTHROPIC_API_KEY.',
-  );
-  await expect(createProvider('replay', settings)).rejects.toThrow('The replay provider needs a recording');
 });

@@ -8,7 +8,7 @@ import { advance } from '../../../src/domain/run/fold/advance.ts';
 import { reservedPrice } from '../../../src/domain/run/pricing.ts';
 import { type RunState, startOf } from '../../../src/domain/run/state.ts';
 import { stopReason } from '../../../src/domain/run/stop-reason.ts';
-import { lastTurnPrompt } from '../../../src/prompts.ts';
+import { MESSAGES } from '../../../src/prompts.ts';
 import { call, completed, limits, started, turn } from '../../support/runs/events.ts';
 
 const CONVERSATIONS = 100;
@@ -63,7 +63,7 @@ function play(seed: number, bytesPerToken: number): Played {
   for (let n = 1; stopReason(state, capped(caps)) === null; n += 1) {
     if (n > 1_000) throw new Error(`The conversation of seed ${seed} has no end.`);
     const next = nextRequest(state, caps);
-    if (next.status === 'last_turn') add({ type: 'budget.reached', ...next.cap, text: lastTurnPrompt() });
+    if (next.status === 'last_turn') add({ type: 'budget.reached', ...next.cap, text: MESSAGES.lastTurn });
     if (next.status !== 'ask') continue;
     const usage = usageOf(next.maxOutputTokens);
     if (random() < 0.2) {

@@ -1,9 +1,37 @@
-/** What to restore so that a work tree is as it was before a run: the fold of the journal used by undo. */
+/** The changes that a journal has: the states that they leave, and what undo restores so that a work tree is as it was before. */
 
-import { type FileState, type PathChange, sameOnDisk } from '../changes/change.ts';
+import {
+  type ChangeSource,
+  type FileState,
+  type FoundChange,
+  type PathChange,
+  sameOnDisk,
+  toCodeChanges,
+} from '../changes/change.ts';
 import { type Lane, laneOf } from '../conversation/tool.ts';
-import type { RunEvent, RunEvents } from '../run/events.ts';
+import type { RunAction, RunEvent, RunEvents } from '../run/events.ts';
 import type { RunState } from '../run/state.ts';
+
+/** The event that records the findings of a scan of the work tree; none when nothing has changed. */
+export function changesRecorded(
+  found: readonly FoundChange[],
+  source: ChangeSource,
+  iteration: number,
+): RunAction[] {
+  const changes = toCodeChanges(found, source, iteration);
+  return changes.length > 0 ? [{ type: 'change.recorded', changes }] : [];
+}
+
+/** Every path that changed since the base, with its last known state; null means absent. */
+export function workTreeStates(events: Iterable<RunEvent>): Map<string, FileState | null> {
+  const states = new Map<string, FileState | null>();
+  for (const { path, after, ignored, isIgnored } of changesOf(events)) {
+    // A look no longer finds what a rule hides.
+    if (ignored === 'from_now') states.delete(path);
+    else if (!isIgnored) states.set(path, after);
+  }
+  return states;
+}
 
 /** `mayStay`: the file is not git's, so that one that has changed since is left instead of stopping everything. */
 export interface UndoStep extends PathChange {
@@ -142,14 +170,14 @@ interface Own {
   readonly permissions?: number;
 }
 
-/** A change for undo. `isExact`: the earlier content is known and stored, or there was no file. */
-interface UndoneChange extends PathChange {
+/** A change of one path. `isExact`: the earlier content is known and stored, or there was no file. */
+interface PathEvent extends PathChange {
   readonly isOwn: boolean;
   readonly isIgnored: boolean;
   readonly isExact: boolean;
 }
 
-function* changesOf(events: readonly RunEvent[]): Generator<UndoneChange> {
+function* changesOf(events: Iterable<RunEvent>): Generator<PathEvent> {
   const seen = { isIgnored: false, isExact: true };
   for (const event of events) {
     if (event.type === 'run.started')

@@ -5,7 +5,7 @@ import {
   type FoundChange,
   toCodeChanges,
 } from '../../../src/domain/changes/change.ts';
-import { type FoldedEvents, underWay, undoPlan } from '../../../src/domain/journal/undo.ts';
+import { type FoldedEvents, underWay, undoPlan } from '../../../src/domain/journal/recorded-changes.ts';
 import type { RunAction, RunEvent, RunEvents } from '../../../src/domain/run/events.ts';
 import { advance } from '../../../src/domain/run/fold/advance.ts';
 import { startOf } from '../../../src/domain/run/state.ts';
