@@ -80,6 +80,8 @@ async function openIn(options: SandboxOptions, place: SandboxPlace): Promise<Ope
   const warnings = [...caches.warnings, ...(await warningsAbout(options.root, homes))];
   const shown = [...shownPlaces(mounts, [files, options.sandboxGitDir.gitDir]), ...caches.shown];
   const proving = prove(setup, { settings: await settingsIn(files, options), limits: options.limits });
+  // It may fail at once, as when a run that was cut short has removed the sandbox's folder.
+  proving.catch(() => undefined);
   // By then the command is running.
   await setImmediate();
   options.onProving?.();
