@@ -119,7 +119,7 @@ export type FilledEntries = Readonly<Record<string, FilledEntry>>;
 
 /**
  * Fills in `${NAME}` in the values of `env` and `headers`, and omits disabled entries. Values from variables, all headers, and
- * values whose names suggest a secret are secret.
+ * values whose names suggest a secret, in an address too, are secret.
  */
 export function filledIn(
   servers: ServerEntries,
@@ -153,6 +153,8 @@ export function filledIn(
       if (isHeader || isSecretName(key)) secrets.push(value);
       return [key, value];
     });
+    const asked = isHeader ? [...new URL(entry.url).searchParams] : [];
+    secrets.push(...asked.flatMap(([key, value]) => (isSecretName(key) ? [value] : [])));
     const given = Object.fromEntries(values);
     filled[name] = { ...entry, ...(isHeader ? { headers: given } : { env: given }), secrets };
   }

@@ -54,6 +54,21 @@ test('a server of the project file runs in the sandbox; check reaches it, and na
   expect(gone.stdout + gone.stderr).toContain('no agenda today');
 });
 
+test('a key in the address of a server is in nothing that is written', async () => {
+  const { root } = await makeRepository({ 'a.txt': 'a\n' });
+  const runDir = join(temporaryFolder(), 'run');
+  const server = 'far=http://127.0.0.1:9/?farApiKey=Zx9-4711-secret&page=2';
+  const lost = ['--base-url', 'https://127.0.0.1:9', '--outage-wait', '1s'];
+  const words = ['run', '-m', 'Do it', ...lost, '--run-dir', runDir, '--mcp', server];
+  const end = await runCli(words, { cwd: root, env: { ANTHROPIC_API_KEY: 'sk-ant-x' } });
+  const written = ['result.json', 'events.jsonl', 'report.html'].map((name) =>
+    readFileSync(join(runDir, name), 'utf8'),
+  );
+  for (const text of [end.stdout, end.stderr, ...written]) expect(text).not.toContain('4711-secret');
+  // The command that continues the run.
+  expect(end.stderr).toContain('?farApiKey=***&page=2');
+});
+
 test('problems with servers are reported before anything else happens', async () => {
   const { root, write } = await makeRepository({ 'a.txt': 'a\n' });
   const said = async (...args: string[]) => {
