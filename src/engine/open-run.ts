@@ -8,7 +8,6 @@
  *     settle   the commands that run before the work
  */
 
-import { whyNotWritable } from '../adapters/sandboxes/own-program.ts';
 import { obstacleTo } from '../adapters/storage/patch-file.ts';
 import { whyReadOnly } from '../adapters/workspace/find-checkout.ts';
 import { disarmSandboxGitDir } from '../adapters/workspace/sandbox-git-dir.ts';
@@ -29,6 +28,7 @@ import {
   warnOfReadableSecrets,
   whyLoginShown,
   whyNotUncontained,
+  whyOwnProgramShown,
 } from './open/sandbox-settings.ts';
 import { renaming, verifyPlaceOf } from './open/verify-place.ts';
 import { type Admit, type Admitted, interruptedOutcome, type Ready, type TakenRun } from './ready.ts';
@@ -107,7 +107,7 @@ export function whyMisplaced({ input }: Session, { root }: Checkout): Stopped | 
   const obstacle = settings.patch === null ? null : obstacleTo(absolutePath(cwd, settings.patch));
   const unwritable = obstacle ?? (settings.preflight === 'off' ? null : whyReadOnly(root));
   if (unwritable !== null) return refused('ERR_UNWRITABLE', unwritable);
-  const own = whyNotWritable(root, sandboxSettings(input).mounts ?? []);
+  const own = whyOwnProgramShown(root, sandboxSettings(input));
   if (own !== null) return refused('ERR_OWN_PROGRAM', own);
   const login = whyLoginShown(root, input);
   return login === null ? null : refused('ERR_LOGIN_IN_TREE', login);

@@ -139,3 +139,22 @@ export function whyLoginShown(root: string, { env, cwd }: ProcessPlace): string 
   }
   return null;
 }
+
+/**
+ * Why commands must not run in this work tree with these mounts, or null. A run loads parts of itself and its search program while
+ * commands run: a copy that is installed in the work tree (`node_modules/patchsmith`) could be changed by them, and what they write
+ * there would run outside the sandbox.
+ */
+export function whyOwnProgramShown(
+  root: string,
+  { mounts = [] }: Pick<SandboxOptions, 'mounts'>,
+): string | null {
+  const real = (path: string) => orNone(() => realpathSync(path)) ?? path;
+  const writable = mounts.flatMap((mount) => (mount.endsWith(':rw') ? [mount.slice(0, -':rw'.length)] : []));
+  const own = real(import.meta.dirname);
+  const folder = [root, ...writable].find((path) => isWithin(own, real(path)));
+  return folder === undefined
+    ? null
+    : `patchsmith itself is in ${folder} (${own}), where commands could change it. ` +
+        'Install it elsewhere, for example with npm install --global patchsmith.';
+}

@@ -13,9 +13,8 @@ import {
   waitUntilGone,
 } from '../command/process-table.ts';
 import type { ExitStatus } from '../command/spawn.ts';
-import { type ContainedProcess, SandboxFailure, untilClosed } from '../command/supervised.ts';
+import { type ContainedProcess, SandboxFailure, untilClosed, withTimeout } from '../command/supervised.ts';
 import { usageInNamespace } from '../command/usage.ts';
-import { withTimeout } from '../command/with-timeout.ts';
 
 /** How long bubblewrap may take to report its namespace's init. */
 const STATUS_MS = 5_000;

@@ -38,11 +38,7 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
     };
   const files = await ownFolder(options);
   const pipes = new OutputPipes(files);
-  // Its program runs while the machine is examined.
-  const prepared = pipes.prepare();
-  prepared.catch(() => undefined);
   const seen = await examine(options, files);
-  await prepared;
   const opened =
     seen.status === 'refused' ? seen : await openIn(options, { program, files, pipes, launcher, ...seen });
   if (opened.status === 'ok') return opened;

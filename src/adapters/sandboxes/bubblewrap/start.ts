@@ -7,8 +7,12 @@ import type { Sandbox, SandboxCommand } from '../../../ports.ts';
 import { kernelLimits } from '../command/limits.ts';
 import { type ScriptPlace, scriptCommand } from '../command/shell.ts';
 import { spawnCommand } from '../command/spawn.ts';
-import { type CommandResources, type ContainedProcess, supervised } from '../command/supervised.ts';
-import { withTimeout } from '../command/with-timeout.ts';
+import {
+  type CommandResources,
+  type ContainedProcess,
+  supervised,
+  withTimeout,
+} from '../command/supervised.ts';
 import { statOf } from '../host-files.ts';
 import { type Bind, bubblewrapArgs, FIRST_OPEN_PORT, type PinnedMount } from './args.ts';
 import { containedIn, openStatus } from './contained.ts';

@@ -38,28 +38,15 @@ interface Ends {
 export class OutputPipes {
   readonly #folder: string;
   readonly #ready: Ends[] = [];
-  #making: Promise<void> | null = null;
 
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** Creates pipes ahead of time; rejects for a broken machine. */
-  prepare(): Promise<void> {
-    this.#making ??= this.#make().finally(() => {
-      this.#making = null;
-    });
-    return this.#making;
-  }
-
   /** An unused pipe. `onBytes` receives the written bytes, in a buffer that is reused once it returns. */
   async open(onBytes: (bytes: Uint8Array) => void): Promise<OutputPipe> {
-    let ends = this.#ready.pop();
-    while (ends === undefined) {
-      await this.prepare();
-      ends = this.#ready.pop();
-    }
-    const { reader, writer } = ends;
+    while (this.#ready.length === 0) await this.#make();
+    const { reader, writer } = this.#ready.pop() as Ends;
     return {
       output: new Socket(readingInto(onBytes, reader)),
       writer,

@@ -14,7 +14,6 @@ import { type ScriptPlace, withScript } from './shell.ts';
 import type { ExitStatus } from './spawn.ts';
 import type { ResourceUsage } from './usage.ts';
 import { ResourceWatchdog } from './watchdog.ts';
-import { withTimeout } from './with-timeout.ts';
 
 /** What a sandbox provides, contained or not. */
 export interface SandboxTraits {
@@ -182,4 +181,17 @@ export function untilClosed(stream: Readable): Promise<void> {
 function neverStarted(): CommandResult {
   const end = { exitCode: null, signal: null, timedOut: false, interrupted: true, durationMs: 0 };
   return { end, output: whole('') };
+}
+
+/** The promise's value, or null after `limitMs`. No timer is left behind. */
+export async function withTimeout<T>(limitMs: number, promise: Promise<T>): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(resolve, limitMs, null);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -24,9 +24,9 @@ import {
   type ContainedProcess,
   SandboxFailure,
   supervised,
+  withTimeout,
 } from '../command/supervised.ts';
 import { usageInNamespace } from '../command/usage.ts';
-import { withTimeout } from '../command/with-timeout.ts';
 import { entriesOf, statOf } from '../host-files.ts';
 
 /** A place that commands may use, and how (`rights_of` in native/launcher.c). Without numbers, it is whatever is there. */

@@ -1,12 +1,12 @@
 /**
  * The `/etc` that commands see. Every mount adds a quarter of a millisecond to every command, so the machine's single files
- * and small folders are copied into one folder, once per run, and only its larger ones are mounted into that.
+ * are copied into one folder, once per run, and only folders are mounted into that.
  */
 
-import { copyFileSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Mount } from '../bubblewrap/args.ts';
-import { entriesOf, orMissing, readText, realPathOf, statOf, statOfTarget } from '../host-files.ts';
+import { entriesOf, orMissing, readText, statOfTarget } from '../host-files.ts';
 
 /** Where git's system-wide configuration is inside the sandbox. */
 export const GIT_CONFIG_INSIDE = '/etc/gitconfig';
@@ -41,10 +41,6 @@ export const ETC_FILES: readonly string[] = [
   'ssl/openssl.cnf',
   'timezone',
 ];
-
-/** Larger files are mounted, and so are folders with more entries or with one such file. */
-const MAX_COPIED_BYTES = 4 * 1024 * 1024;
-const MAX_COPIED_ENTRIES = 16;
 
 /** The machine's own hosts file names its neighbours; Java requires its host name to resolve. */
 const hostsFile = (services: readonly string[]) =>
@@ -88,17 +84,12 @@ export function etcMounts({ files, gitConfig, services, tunnel, user, later }: E
   const mounts: Mount[] = [{ kind: 'read-only', source: folder, at: '/etc' }];
   const java = (entriesOf('/etc') ?? []).map(({ name }) => name).filter((name) => name.startsWith('java-'));
   for (const name of [...ETC_FILES, ...java]) {
-    const at = join('/etc', name);
-    const source = realPathOf(at);
-    if (source === null) continue;
-    const small = smallTree(source);
-    if (small === null) {
-      makePlace(join(folder, name), statOf(source)?.isDirectory() ?? true);
-      mounts.push({ kind: 'read-only', source: at, at, optional: true });
-    } else {
-      mkdirSync(dirname(join(folder, name)), { recursive: true, mode: 0o755 });
-      for (const path of small) copy(join(source, path), join(folder, name, path));
-    }
+    const [at, place] = [join('/etc', name), join(folder, name)];
+    const stats = statOfTarget(at);
+    if (stats === null) continue;
+    makePlace(place, stats.isDirectory());
+    if (stats.isDirectory()) mounts.push({ kind: 'read-only', source: at, at, optional: true });
+    else orMissing(() => copyFileSync(at, place));
   }
   for (const { source, at } of later) {
     const name = at.startsWith('/etc/') ? at.slice('/etc/'.length) : null;
@@ -118,27 +109,6 @@ function nameSources(machines: string, hasServer: boolean): string {
   const others = machines.split('\n').filter((line) => !/^\s*hosts\s*:/.test(line));
   const own = /^[ \t]*hosts[ \t]*:.*\bmyhostname\b/m.test(machines) ? ' myhostname' : '';
   return `${others.join('\n').trimEnd()}\nhosts: files${own}${hasServer ? ' dns' : ''}\n`;
-}
-
-/** The entries of a folder, each after its own folder; null if they are too much to copy. */
-function smallTree(folder: string): string[] | null {
-  const paths = [''];
-  for (const path of paths) {
-    const stats = statOf(join(folder, path));
-    if (stats?.isDirectory()) {
-      paths.push(...(entriesOf(join(folder, path)) ?? []).map(({ name }) => join(path, name)));
-    }
-    if (paths.length > MAX_COPIED_ENTRIES || (stats?.size ?? 0) > MAX_COPIED_BYTES) return null;
-  }
-  return paths;
-}
-
-/** Links are copied as links; anything else that is not a file or folder, or that we may not read, is left out. */
-function copy(source: string, to: string): void {
-  const stats = statOf(source);
-  if (stats?.isDirectory()) mkdirSync(to, { recursive: true, mode: 0o755 });
-  else if (stats?.isSymbolicLink()) orMissing(() => symlinkSync(readlinkSync(source), to));
-  else if (stats?.isFile()) orMissing(() => copyFileSync(source, to));
 }
 
 /** Creates an empty folder or file if nothing exists yet. */
