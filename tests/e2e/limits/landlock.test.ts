@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeRepository, type Repository, separated } from '../../support/files/repository.ts';
+import { tempFolder } from '../../support/files/temp-folder.ts';
 import { oddSeconds, processesWith } from '../../support/machine/processes.ts';
 import { WITHOUT_NAMESPACES } from '../../support/machine/without-filters.ts';
 import { call, type ScriptedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
@@ -52,6 +53,18 @@ test('where namespaces are refused, Landlock contains commands, and the result s
   expect(existsSync('/tmp/planted')).toBe(false);
   const modes = ['..', '', 'agent.git', 'events.jsonl'].map((name) => statSync(join(run.runDir, name)).mode);
   expect(modes.map((mode) => mode & 0o700)).toEqual([0o700, 0o700, 0o700, 0o600]);
+});
+
+test('Maven is told of its mounted repository and of the proxy, in the one variable that there is', async () => {
+  const HOME = tempFolder({ '.m2/repository/x': 'jar' });
+  const run = await runThere({
+    repository: await separated({ 'a.txt': 'a\n' }),
+    env: { HOME },
+    turns: [bash('echo "$MAVEN_OPTS"'), { text: 'Done.' }],
+    args: ['--mount', join(HOME, '.m2/repository'), '--allow-domain', 'good.example'],
+  });
+  const said = run.events.flatMap((event) => (event.type === 'tool.completed' ? [event.outcome.text] : []));
+  expect(said[0], run.stderr).toMatch(/-Dmaven\.repo\.local=\/\S+\/\.m2\/repository -Dhttp\.proxyHost=/);
 });
 
 test('what a command writes into `.git` of a fresh checkout gives the next one no rights', async () => {
