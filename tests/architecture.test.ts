@@ -21,9 +21,8 @@ const INNER_ARROWS: Record<string, Record<string, string[]>> = {
   'adapters/workspace': {
     unwalked: [],
     tree: ['unwalked'],
-    restore: ['tree', 'unwalked', 'kept'],
-    patch: [],
-    kept: ['tree', 'patch'],
+    restore: ['kept'],
+    kept: ['tree'],
     search: [],
   },
   'adapters/sandboxes': {

@@ -29,12 +29,11 @@ export async function openRevision(
   return {
     commit,
     async read(path) {
-      const args = ['--literal-pathspecs', 'ls-tree', '-z', '--full-tree', commit, '--', path];
+      const args = ['--literal-pathspecs', 'ls-tree', '-l', '-z', '--full-tree', commit, '--', path];
       const [entry = ''] = (await runGit({ ...git, args })).toString('utf8').split('\0');
-      const file = /^100(?:644|755) blob (\S+)\t/.exec(entry);
-      if (file?.[1] === undefined || entry.slice(file[0].length) !== path) return null;
-      const size = Number((await runGit({ ...git, args: ['cat-file', '-s', file[1]] })).toString('utf8'));
-      return size > MAX_BYTES ? null : runGit({ ...git, args: ['cat-file', 'blob', file[1]] });
+      const [head = '', id, size] = /^100(?:644|755) blob (\S+) +(\d+)\t/.exec(entry) ?? [];
+      if (id === undefined || entry.slice(head.length) !== path || Number(size) > MAX_BYTES) return null;
+      return runGit({ ...git, args: ['cat-file', 'blob', id] });
     },
   };
 }

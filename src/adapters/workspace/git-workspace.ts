@@ -12,7 +12,7 @@ import type { PatchResult, SandboxGitDir, Workspace } from '../../ports/workspac
 import { packTree } from './kept/base-copy.ts';
 import { goneIgnored, settleFiles } from './kept/kept-files.ts';
 import { makeUncommittedPatch } from './kept/uncommitted.ts';
-import { makeProvenPatch } from './patch/patch.ts';
+import { makeProvenPatch } from './patch.ts';
 import type { WorkTreeParts } from './tree/parts.ts';
 import type { WorkTree } from './tree/work-tree.ts';
 import { ignoredChanges, keepBeginning, nestedChanges } from './unwalked/unseen-changes.ts';

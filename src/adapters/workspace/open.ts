@@ -13,12 +13,12 @@ import type { NestedRepository, SandboxGitDir, Workspace } from '../../ports/wor
 import { openGitWorkspace } from './git-workspace.ts';
 import { keepFiles } from './kept/kept-files.ts';
 import { baseRevision } from './kept/uncommitted.ts';
+import { keepRunStart } from './run-start.ts';
 import { copyGitDir, describeSandboxGitDir, hideSubmodules } from './sandbox-git-dir.ts';
 import { shadowRepository, type WorkTreeParts, workTreeParts } from './tree/parts.ts';
 import { copyIndex, START_INDEX } from './tree/start-index.ts';
 import { WorkTree } from './tree/work-tree.ts';
 import { copyLinkedOut } from './unwalked/hard-links.ts';
-import { keepRunStart } from './unwalked/run-start.ts';
 
 /** Where the workspace stores its own data: folders outside the work tree that do not exist yet. */
 export interface WorkspacePlaces {
@@ -121,6 +121,7 @@ export async function openWorkspace(
     gitDirs: [...parts.planted.known],
     emptyFolders: found.empty,
     closedToOthers: found.closedToOthers,
+    sparse: [...parts.index.entries(/^S/)].map(({ path }) => path),
     converted: parts.mayConvert()
       ? [...edits].flatMap(([path, state]) => (state ? [[path, state]] : []))
       : [],

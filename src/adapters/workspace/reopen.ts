@@ -3,7 +3,6 @@
 import { existsSync, readdirSync, rmSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileState, PathChange } from '../../domain/changes/change.ts';
-import { sameState } from '../../domain/changes/change.ts';
 import { nameOf, parseRepoPath } from '../../domain/changes/path.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import type { BaseRevision } from '../../domain/run/events.ts';
@@ -15,7 +14,7 @@ import { fileSystemTime } from '../../files/stat.ts';
 import { Breath } from '../../files/time-limit.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { makeRepository } from '../../git/store/bare-repository.ts';
-import { listTree } from '../../git/store/trees.ts';
+import { type ListedPath, treeEntries } from '../../git/store/trees.ts';
 import { coreSettings, readUserSettings, type UserSettings } from '../../git/user-settings.ts';
 import type { Workspace } from '../../ports/workspace.ts';
 import { openGitWorkspace } from './git-workspace.ts';
@@ -27,13 +26,13 @@ import {
   repositoriesOf,
   type WorkspacePlaces,
 } from './open.ts';
+import { keepRunStart, type RunStart, readRunStart } from './run-start.ts';
 import { reopenSandboxGitDir } from './sandbox-git-dir.ts';
 import { rulesFolder } from './tree/looking-git.ts';
 import { shadowRepository, workTreeParts } from './tree/parts.ts';
 import { WorkTree } from './tree/work-tree.ts';
 import { copyLinkedOut } from './unwalked/hard-links.ts';
 import { beganIn } from './unwalked/planted-git.ts';
-import { keepRunStart, type RunStart, readRunStart } from './unwalked/run-start.ts';
 
 /** What the journal says about the work tree. */
 export interface KeptState {
@@ -131,9 +130,12 @@ export async function reopenWorkspace(
     ...{ base, parts, tree, foreign, openedNs: start.openedNs, warnings, keepsBase },
     sandboxGitDir: { ...git, nested: nestedUnderPolicy({ nested, foreign }, isReadOnly) },
   });
-  const fresh = checkedOut === undefined ? null : await listTree(shadowDir, checkedOut);
+  const fresh = checkedOut === undefined ? null : await treeEntries(shadowDir, checkedOut);
+  const files = [baseFiles, ...(fresh === null ? [] : [fresh])].map(
+    (entries) => new Map(entries.map(({ path, mode, id }) => [path, `${mode} ${id}`])),
+  );
   const asInBase = found.filter(({ path, after }) =>
-    [baseFiles, fresh].some((files) => files !== null && sameState(files.get(path) ?? null, after)),
+    files.some((known) => known.get(path) === (after === null ? undefined : `${after.mode} ${after.blob}`)),
   );
   const paths = asInBase.map(({ path }) => path);
   return { status: 'ok', workspace, isHere, found, planted, asInBase: new Set(paths) };
@@ -143,7 +145,7 @@ export async function reopenWorkspace(
 interface Left {
   readonly status: 'ok';
   readonly settings: UserSettings;
-  readonly baseFiles: ReadonlyMap<string, FileState>;
+  readonly baseFiles: readonly ListedPath[];
   readonly start: RunStart;
   /** The run was last at work in this checkout, which may have been moved since. */
   readonly isHere: boolean;
@@ -164,7 +166,7 @@ async function readLeft(
   // Created again, since the checkout's objects may be somewhere else now.
   makeRepository(shadowRepository(checkout, shadowDir));
   for (const name of readdirSync(shadowDir)) if (name.endsWith('.lock')) rmSync(join(shadowDir, name));
-  const baseFiles = await listTree(shadowDir, base.tree);
+  const baseFiles = await treeEntries(shadowDir, base.tree);
   if (baseFiles === null)
     return failed(`The base of the run, tree ${base.tree}, is in neither ${shadowDir} nor ${root}.`);
   const kept = readRunStart(shadowDir);

@@ -16,7 +16,8 @@ import { lookAt } from '../../files/tree-view.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { stateOnDisk } from '../../git/store/object-store.ts';
 import { ScratchIndex } from '../../git/store/trees.ts';
-import { checkoutSteps, gitIn, inTurn, leftOut, packTree, startSettings } from './kept/base-copy.ts';
+import { checkoutSteps, gitIn, inTurn, packTree, startSettings } from './kept/base-copy.ts';
+import { leftOut } from './run-start.ts';
 import { makeGitDir, makeSandboxGitDir, stagedPaths } from './sandbox-git-dir.ts';
 import { START_INDEX } from './tree/start-index.ts';
 
@@ -99,7 +100,7 @@ async function checkOut({
     'core.protectHFS=false',
     'core.protectNTFS=false',
   ]);
-  const left = await leftOut(shadowDir, shadowDir);
+  const left = leftOut(shadowDir);
   const unmade = await inTurn(ask, checkoutSteps(left));
   if (unmade !== null) return failed(unmade);
   const listed = (await ask(['ls-files', '--stage', '-z'])).stdout;
@@ -109,7 +110,7 @@ async function checkOut({
     files.some((path) => nameOf(path) === '.gitattributes');
   const isPointer = ['ls-files', '-z', '--', ':(attr:filter=lfs)'];
   const pointers = hasAttributes ? decodeNames((await ask(isPointer)).stdout) : [];
-  const absent = new Set(decodeNames(left));
+  const absent = new Set(left);
   // No command runs in the milliseconds that follow, which the file system may not distinguish.
   const instant = fileSystemTime(join(gitDir, 'checked-out'));
   const isChanged = (path: string) => {

@@ -5,7 +5,7 @@ import { findRun, openRunDirectory } from '../../adapters/storage/find-run.ts';
 import { readJournal, stateAfter } from '../../adapters/storage/read-journal.ts';
 import { readPatch } from '../../adapters/storage/read-result.ts';
 import { RUN_ID, type RunDirectory } from '../../adapters/storage/run-directory.ts';
-import { lineText } from '../../adapters/workspace/patch/patch-files.ts';
+import { lineText } from '../../adapters/workspace/patch.ts';
 import { withoutKey } from '../../config/provider-keys.ts';
 import type { ChangedFile, CodeChange } from '../../domain/changes/change.ts';
 import type { ChangeLedger } from '../../domain/changes/ledger.ts';

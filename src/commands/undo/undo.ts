@@ -13,8 +13,8 @@ import {
 } from '../../adapters/workspace/kept/kept-files.ts';
 import { openRestorer, type Restorer } from '../../adapters/workspace/restore/restore.ts';
 import { whyKept } from '../../adapters/workspace/restore/revert.ts';
+import { readRunStart } from '../../adapters/workspace/run-start.ts';
 import { beganIn } from '../../adapters/workspace/unwalked/planted-git.ts';
-import { readRunStart } from '../../adapters/workspace/unwalked/run-start.ts';
 import { type CodeChange, deletionsFirst, type PathChange } from '../../domain/changes/change.ts';
 import { absolutePath, isWithin } from '../../domain/changes/path.ts';
 import { laneOf } from '../../domain/conversation/tool.ts';

@@ -1,6 +1,6 @@
 /** Attributes the patch of a run to the changes that made it, within bounds that keep the end of a run short. */
 
-import { patchedFiles } from '../../adapters/workspace/patch/patch-files.ts';
+import { patchedFiles } from '../../adapters/workspace/patch.ts';
 import type { ChangedFile, ChangeSource, CodeChange } from '../../domain/changes/change.ts';
 import { historyOf, type PathPast, type RunHistory } from '../../domain/changes/history.ts';
 import {

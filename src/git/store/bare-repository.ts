@@ -64,7 +64,7 @@ export interface KeptObjects {
   readonly gitDir: string;
 }
 
-/** Creates the git dir and returns its path. It can be used to read objects, and indexes of the shadow repository. */
+/** Creates the git dir and returns its path. It can be used to read objects. */
 export function openKeptObjects({ shadowDir, objectFormat, objects, gitDir }: KeptObjects): string {
   makeRepository({
     gitDir,
@@ -82,9 +82,6 @@ export function openKeptObjects({ shadowDir, objectFormat, objects, gitDir }: Ke
   for (const name of namesIn(join(kept, 'pack')))
     if (/^pack-[0-9a-f]+\.(?:pack|idx)$/.test(name))
       symlinkSync(join(kept, 'pack', name), join(gitDir, 'objects/pack', name));
-  // A split index names its other part by its place in the git dir.
-  for (const name of namesIn(shadowDir))
-    if (name.startsWith('sharedindex.')) symlinkSync(join(shadowDir, name), join(gitDir, name));
   return gitDir;
 }
 

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import type { FileMode, FileState } from '../../domain/changes/change.ts';
 import { decodeName, decodeNames, encodeName } from '../../files/names.ts';
 import { askIn, type GitAnswer, runIn } from '../git.ts';
-import { sizesOf } from './blobs.ts';
 import type { ObjectFormat } from './object-store.ts';
 
 /** A path and its new state; null removes it. */
@@ -97,20 +96,6 @@ export async function treeEntries(gitDir: string, tree: string): Promise<ListedP
     mode: mode as FileMode,
     id,
   }));
-}
-
-/**
- * Null if the repository does not contain the tree. Sizes are of the stored contents, which may differ from those in the
- * work tree; 0 for a submodule and for a content that is in no store, as in a partial clone.
- */
-export async function listTree(shadowDir: string, tree: string): Promise<Map<string, FileState> | null> {
-  const entries = await treeEntries(shadowDir, tree);
-  if (entries === null) return null;
-  const sizes = await sizesOf(
-    shadowDir,
-    entries.map(({ id }) => id),
-  );
-  return new Map(entries.map(({ path, mode, id }) => [path, { mode, blob: id, size: sizes.get(id) ?? 0 }]));
 }
 
 /** All paths of a tree: files, links and submodules. Throws if the repository does not contain it. */

@@ -4,12 +4,13 @@ import { copyFileSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BaseRevision } from '../../../domain/run/events.ts';
 import { sentence } from '../../../domain/text/words.ts';
-import { decodeNames } from '../../../files/names.ts';
+import { encodeNames } from '../../../files/names.ts';
 import { readRegularFile } from '../../../files/regular-file.ts';
-import { askGit, askIn, type GitAnswer, OWN_IDENTITY, runIn } from '../../../git/git.ts';
+import { askGit, askIn, type GitAnswer, OWN_IDENTITY } from '../../../git/git.ts';
 import { makeRepository } from '../../../git/store/bare-repository.ts';
 import { treeEntries } from '../../../git/store/trees.ts';
 import type { CoreSettings } from '../../../git/user-settings.ts';
+import { leftOut } from '../run-start.ts';
 
 /** Takes the objects of a tree into another git dir, without those of the tree `known`. Null when that went well, else why not. */
 export function packTree(
@@ -51,8 +52,8 @@ export async function missingOfBase({
   const entries = walked.exitCode === 0 ? await treeEntries(objectsGitDir, tree) : null;
   if (entries === null) return null;
   const missing = new Set(walked.stdout.toString('latin1').match(/(?<=^\?)[0-9a-f]+/gm));
-  const absent = missing.size === 0 ? [] : decodeNames(await leftOut(shadowDir, objectsGitDir));
-  return entries.flatMap(({ path, id }) => (missing.has(id) && !absent.includes(path) ? [path] : []));
+  const absent = new Set(leftOut(shadowDir));
+  return entries.flatMap(({ path, id }) => (missing.has(id) && !absent.has(path) ? [path] : []));
 }
 
 /** Which base to copy, and where to. */
@@ -104,11 +105,10 @@ export async function copyBase({
   if (base.branch !== null) await ask(['symbolic-ref', 'HEAD', `refs/heads/${base.branch}`]);
   const commit = await ask(['commit-tree', '-m', 'Base of the run', base.tree]);
   if (commit.exitCode !== 0) return commit.stderr;
-  const left = await leftOut(shadowDir, objectsGitDir);
   return inTurn(ask, [
     [['update-ref', 'HEAD', commit.stdout.toString('latin1').trim()]],
     [['read-tree', base.tree]],
-    ...checkoutSteps(left),
+    ...checkoutSteps(leftOut(shadowDir)),
   ]);
 }
 
@@ -126,13 +126,13 @@ export function gitIn(workTree: string, gitDir: string, settings: readonly strin
     });
 }
 
-/** Makes the files of the index in a work tree that is empty. `left` are the paths that stay out, NUL-terminated. */
-export function checkoutSteps(left: Buffer): GitStep[] {
+/** Makes the files of the index in a work tree that is empty. `left` are the paths that stay out. */
+export function checkoutSteps(left: readonly string[]): GitStep[] {
   // Only writes files that do not exist yet, and follows no link.
   const checkOut: GitStep = [['-c', 'checkout.workers=4', 'checkout-index', '--all', '--index', '--quiet']];
   return left.length === 0
     ? [checkOut]
-    : [[['update-index', '--skip-worktree', '-z', '--stdin'], left], checkOut];
+    : [[['update-index', '--skip-worktree', '-z', '--stdin'], encodeNames(left)], checkOut];
 }
 
 /** Takes the steps until one fails. Null when none did, otherwise the reason. */
@@ -165,18 +165,6 @@ export function startSettings(shadowDir: string): CoreSettings {
   if (read.status !== 'ok') throw new Error(sentence(`${file} ${read.why}`));
   const lines = read.bytes.toString('utf8').matchAll(/^\t(filemode|ignorecase|autocrlf|eol) = (\w+)$/gm);
   return Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
-}
-
-/** Paths that had no file because of a sparse checkout, each terminated by NUL. */
-export async function leftOut(shadowDir: string, objectsGitDir: string): Promise<Buffer> {
-  const kept = join(shadowDir, 'start.index');
-  if (!existsSync(kept)) return Buffer.alloc(0);
-  const listed = await runIn(objectsGitDir, ['ls-files', '-t', '-z'], { env: { GIT_INDEX_FILE: kept } });
-  const skipped = listed
-    .toString('latin1')
-    .split('\0')
-    .filter((entry) => entry.startsWith('S '));
-  return Buffer.from(skipped.map((entry) => `${entry.slice(2)}\0`).join(''), 'latin1');
 }
 
 function configPath(path: string): string {

@@ -49,7 +49,7 @@ export async function keepEssentials(run: EndedRun): Promise<string | null> {
   return null;
 }
 
-/** The index of the start says which files a sparse checkout left out. */
+/** A run that is resumed looks at the work tree with the index of its start. */
 const KEPT_INDEX = 'start.index';
 
 function recordedBlobs(changes: readonly PathChange[]): Set<string> {

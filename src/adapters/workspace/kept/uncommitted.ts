@@ -8,7 +8,7 @@ import { EMPTY_TREE } from '../../../git/revision.ts';
 import { sizesOf } from '../../../git/store/blobs.ts';
 import { ScratchIndex, type TreeEdit, treeDifferences } from '../../../git/store/trees.ts';
 import type { UncommittedPatch } from '../../../ports/workspace.ts';
-import { makeTreePatch } from '../patch/patch.ts';
+import { makeTreePatch } from '../patch.ts';
 import { START_INDEX } from '../tree/start-index.ts';
 
 /** The largest uncommitted file that a run directory keeps although the run did not change it. */

@@ -17,7 +17,7 @@ import { lookAt, viewing } from '../../../files/tree-view.ts';
 import { lfsPointer, sha256OfChunks } from '../../../git/lfs-pointer.ts';
 import { KeptBlobs, MAX_HELD } from '../../../git/store/blobs.ts';
 import { blobId, formatOf, stateOnDisk } from '../../../git/store/object-store.ts';
-import { readRunStart } from '../unwalked/run-start.ts';
+import { readRunStart } from '../run-start.ts';
 
 /** Restores files to recorded states. */
 export interface Restorer {

@@ -11,7 +11,7 @@ import { belongsTo } from '../../../domain/review/git-folder.ts';
 import { type FileStat, sameStat } from '../../../files/stat.ts';
 import { viewing } from '../../../files/tree-view.ts';
 import { MAX_RULES_BYTES } from '../../../git/repository-file.ts';
-import type { RunStart } from '../unwalked/run-start.ts';
+import type { RunStart } from '../run-start.ts';
 
 /** What was hidden when the run began, and which rule files there were. */
 export class HiddenFiles {

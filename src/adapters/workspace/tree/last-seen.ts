@@ -10,7 +10,7 @@ import type { FileStat } from '../../../files/stat.ts';
 import { lookAt } from '../../../files/tree-view.ts';
 import { sizesOf } from '../../../git/store/blobs.ts';
 import { readDifferences } from '../../../git/store/trees.ts';
-import type { RunStart } from '../unwalked/run-start.ts';
+import type { RunStart } from '../run-start.ts';
 import { scopeOf } from './looking-git.ts';
 import type { WorkTreeParts } from './parts.ts';
 import type { IndexEntry } from './start-index.ts';

@@ -1,9 +1,9 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { makeProvenPatch } from '../../../../src/adapters/workspace/patch/patch.ts';
-import { testAtNight } from '../../../support/setup/at-night.ts';
-import { appliedByGit, filesBelow, patchOfAll, ScratchCheckout } from '../scratch-checkout.ts';
+import { makeProvenPatch } from '../../../src/adapters/workspace/patch.ts';
+import { testAtNight } from '../../support/setup/at-night.ts';
+import { appliedByGit, filesBelow, patchOfAll, ScratchCheckout } from './scratch-checkout.ts';
 
 const ODD_NAMES = [
   'with space.txt',

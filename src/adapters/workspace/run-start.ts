@@ -3,10 +3,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { FileState, PathChange } from '../../../domain/changes/change.ts';
-import { parseRepoPath } from '../../../domain/changes/path.ts';
-import { type Failed, failed } from '../../../domain/failed.ts';
-import { jsonOrUndefined } from '../../../domain/text/json.ts';
+import { FileState, PathChange } from '../../domain/changes/change.ts';
+import { parseRepoPath } from '../../domain/changes/path.ts';
+import { type Failed, failed } from '../../domain/failed.ts';
+import { jsonOrUndefined } from '../../domain/text/json.ts';
 
 /** Anyone may have written the run directory: paths must stay below the root. */
 const InTree = z.string().refine((path) => {
@@ -36,6 +36,8 @@ const RunStart = z.strictObject({
   ignored: z.array(z.string()),
   /** Rule files, each with what identifies its contents. */
   rules: z.array(z.tuple([z.string(), z.string()])),
+  /** Paths that had no file because of a sparse checkout. */
+  sparse: z.array(z.string()),
   /** Files that are not as in the index, with the bytes on disk, where git may commit others. */
   converted: z.array(z.tuple([PathChange.shape.path, FileState])),
 });
@@ -56,6 +58,12 @@ export function readRunStart(shadowDir: string): { status: 'ok'; start: RunStart
     : failed(
         `${file}, which says what there was when the run began, is missing or damaged. Start a new run with patchsmith run.`,
       );
+}
+
+/** Paths that had no file because of a sparse checkout; none where that is not known. */
+export function leftOut(shadowDir: string): string[] {
+  const read = readRunStart(shadowDir);
+  return read.status === 'ok' ? read.start.sparse : [];
 }
 
 function fileIn(shadowDir: string): string {
