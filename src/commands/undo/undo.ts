@@ -99,9 +99,11 @@ async function undoRun(input: AboutRun, force: boolean): Promise<RunOutcome> {
     closed.begin(began.status === 'ok' ? began.start.openedNs : 0n);
     const { fileMode } = await readUserSettings(root, env);
     const restorer = openRestorer({ root, shadowDir, objectsGitDir, closed, fileMode });
+    const result = readResult(directory);
     const { refusal, gone, unrecorded } = await unrecordedChanges(run, directory, {
       checkout: checkout.checkout,
       env,
+      hasDied: diedAtWork(run, result),
     });
     if (refusal !== null && !force) return usageError('ERR_UNDO_CONFLICT', refusal);
     return await takeBack(input.say, run, {
@@ -114,7 +116,7 @@ async function undoRun(input: AboutRun, force: boolean): Promise<RunOutcome> {
       committed: await committedSince(run, checkout.checkout, env),
       openedNs: began.status === 'ok' && beganIn(root, began.start) ? began.start.openedNs : 0n,
       unrecorded,
-      result: readResult(directory),
+      result,
     });
   } finally {
     folder.remove();
@@ -258,6 +260,12 @@ async function carryOut(judged: readonly Judged[], restorer: Restorer): Promise<
   return failure === null ? failed : failed.set('empty folders', failure);
 }
 
+/** Whether the process died after the first call: then nobody has listed what changed where git does not look. */
+function diedAtWork({ events }: Pick<FoldedEvents, 'events'>, result: RunResult | null): boolean {
+  const hasDied = result?.status !== 'finished' || result.errorCode === 'ERR_PROCESS_DIED';
+  return hasDied && events.some(({ type }) => type === 'tool.started');
+}
+
 function tellWhatStays(
   { steps, foreign, unknown, ignored }: UndoPlan,
   {
@@ -279,8 +287,7 @@ function tellWhatStays(
       `Left as they are, because git does not track them and their earlier contents were not stored: ${listed(left, MAX_NAMED)}${others}.`,
     );
   }
-  const hasDied = result?.status !== 'finished' || result.errorCode === 'ERR_PROCESS_DIED';
-  if (hasDied && events.some(({ type }) => type === 'tool.started'))
+  if (diedAtWork({ events }, result))
     say('Not checked: ignored files that commands wrote, since the run died before it listed them.');
   const stays = (why: string, paths: readonly string[]) =>
     paths.length > 0 && say(`Left as they are, because ${why}: ${listed(paths, MAX_NAMED)}.`);

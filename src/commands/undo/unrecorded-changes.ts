@@ -25,13 +25,16 @@ import { createTools } from '../../tools/registry.ts';
 export async function unrecordedChanges(
   run: FoldedEvents,
   directory: RunDirectory,
-  { checkout, env }: { checkout: Checkout; env: Environment },
+  { checkout, env, hasDied }: { checkout: Checkout; env: Environment; hasDied: boolean },
 ): Promise<{ refusal: string | null; gone: readonly PathChange[]; unrecorded: readonly string[] }> {
   const open = underWay(run);
-  if (open.length === 0) return { refusal: null, gone: [], unrecorded: [] };
   const { events } = run;
   const [start] = events;
   const { base } = run.state;
+  // Between two calls nothing is unrecorded, but only the end of a run lists what changed in other repositories.
+  const isBetween = open.length === 0;
+  if (isBetween && !(hasDied && start.root === checkout.root))
+    return { refusal: null, gone: [], unrecorded: [] };
   // No process of the run may keep changing files while they are examined.
   await endLeftoversOf(directory);
   const calls = events.flatMap((event) => (event.type === 'tool.started' ? [event.call] : []));
@@ -50,17 +53,19 @@ export async function unrecordedChanges(
       newGitDirs: wereCommandsUnderWay(run) ? 'named' : null,
     },
   );
-  if (reopened.status === 'failed') return { refusal: reopened.message, gone: [], unrecorded: [] };
+  if (reopened.status === 'failed')
+    return { refusal: isBetween ? null : reopened.message, gone: [], unrecorded: [] };
   const { found, planted, workspace } = reopened;
+  const nested = (await workspace.nestedChanges()).map(({ path }) => `${path}/ (a repository of its own)`);
+  if (isBetween) return { refusal: null, gone: [], unrecorded: nested };
   const leftOut = workspace.notes().exceeded === null ? [] : ['files over the limits'];
   const gone = found.filter(({ after }) => after === null);
   const others = found.filter(({ after }) => after !== null).map(({ path }) => path);
   const changed = [...others, ...planted, ...leftOut];
-  const nested = await workspace.nestedChanges();
   return {
     refusal: changed.length === 0 ? null : refusalOf(open, changed, events),
     gone,
-    unrecorded: [...others, ...planted, ...nested.map(({ path }) => `${path}/ (a repository of its own)`)],
+    unrecorded: [...others, ...planted, ...nested],
   };
 }
 

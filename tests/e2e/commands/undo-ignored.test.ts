@@ -134,7 +134,7 @@ describe('small ignored files', () => {
     },
   );
 
-  test('that are too large to be kept are named if they have changed, also after a kill', async () => {
+  test('that are too large to be kept are named if they have changed, also after a kill, and so are other repositories', async () => {
     const repository = await withIgnored();
     repository.write('data.db', Buffer.alloc(2 * 1024 * 1024, 'large '));
     repository.write('local/other.db', Buffer.alloc(2 * 1024 * 1024, 'large '));
@@ -146,10 +146,15 @@ describe('small ignored files', () => {
       expect((await undo(repository, runDir)).lastLine).toMatch(again);
     expect((await undo(repository, runDir, '--force')).lastLine).toMatch(/Not restored: data\.db\.$/);
 
+    const nested = await makeRepository({ 'b.txt': 'b\n' });
+    renameSync(nested.root, join(repository.root, 'nested'));
     const killed = join(tempFolder(), 'run');
     await scriptedRun({
       repository,
-      turns: [command('echo >> local/other.db'), { fault: { kind: 'stall', afterEvents: 1 } }],
+      turns: [
+        command('echo >> local/other.db; echo >> nested/b.txt'),
+        { fault: { kind: 'stall', afterEvents: 1 } },
+      ],
       runDir: killed,
       during: async ({ pid }) => {
         const journal = join(killed, 'events.jsonl');
@@ -158,7 +163,9 @@ describe('small ignored files', () => {
         process.kill(pid, 'SIGKILL');
       },
     });
-    expect((await undo(repository, killed)).lastLine).toMatch(/Not restored: local\/other\.db\.$/);
+    expect((await undo(repository, killed)).lastLine).toMatch(
+      /Not restored: local\/other\.db, nested\/ \(a repository of its own\)\.$/,
+    );
   });
 
   test('that somebody has changed since are left, and named', async () => {
