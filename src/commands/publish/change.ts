@@ -17,7 +17,7 @@ import type { Person } from '../../ports/github.ts';
 import type { Base, PublishJob, PullPlace } from './job.ts';
 import { stop } from './place.ts';
 import { checkLinked, checkPolicy } from './policy-check.ts';
-import { accountOf } from './preflight.ts';
+import { accountOf, checkRules } from './preflight.ts';
 import type { CheckedPatch } from './read-run.ts';
 import { type PatchTrees, rebuildRun } from './rebuild-run.ts';
 
@@ -186,8 +186,12 @@ async function makeCommit(
   ];
   const facts = { runId: result.runId, tree, base: base.branch, request };
   const wishes = { message: settings.commitMessage, trailers };
-  const order = { tree, parents, branch, head, message: commitMessage(changeSubject(result), facts, wishes) };
+  const message = commitMessage(changeSubject(result), facts, wishes);
+  const order = { tree, parents, branch, head, message };
   const operation = head === null ? 'created' : 'updated';
+  // It pushes nothing that GitHub could refuse.
+  if (settings.dryRun)
+    await checkRules(fork, settings, { branch, message, isNew: head === null, isMerge: parents.length > 1 });
   const report = (sha: string, verified: boolean | null) => {
     publication.commit = { sha, tree, operation, verified };
     sayMade(`${branch} ${operation}: ${sha.slice(0, 8)}`);

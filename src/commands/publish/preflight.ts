@@ -81,7 +81,7 @@ async function defaultBranchOf(where: OnGitHub, name: string): Promise<string> {
 export async function checkRules(
   where: OnGitHub,
   settings: Settings,
-  ahead: Pick<CommitAhead, 'branch' | 'isNew' | 'isMerge'>,
+  ahead: Pick<CommitAhead, 'branch' | 'isNew' | 'isMerge'> & { readonly message?: string },
 ): Promise<void> {
   const rules = await answerOf(where.list('/rules/branches/{branch}', BranchRule, { branch: ahead.branch }));
   if (rules.status !== 'ok' || rules.data.length === 0) return;
@@ -90,7 +90,7 @@ export async function checkRules(
   const committer = isSigned ? GITHUB : (settings.committer ?? author);
   const facts = { runId: 'x', tree: '0'.repeat(40), base: null, request: null };
   const message = commitMessage('Change of a run', facts, { message: settings.commitMessage, trailers: [] });
-  const commit = { ...ahead, message, isSigned, author: author.email, committer: committer.email };
+  const commit = { message, ...ahead, isSigned, author: author.email, committer: committer.email };
   const refused: string[] = [];
   for (const rule of rules.data) {
     const why = whyRefused(rule, commit);

@@ -72,8 +72,10 @@ export function fixFor(refusal: GitHubRefusal, workflows: readonly string[]): st
     return 'Publish again later: what was created so far is found and continued.';
   if (status === 401) return 'The token is not valid or has expired: check GITHUB_TOKEN.';
   // All of these may be a 403 that names a permission the token already has.
-  const [, known] = KNOWN_REASONS.find(([reason]) => reason.test(message)) ?? [];
-  if (known !== undefined) return known;
+  const known = KNOWN_REASONS.flatMap(([reason, fix]) => (reason.test(message) ? [fix] : []));
+  if (known.length > 0) return known.join(' ');
+  if (/rule violations found/i.test(message))
+    return 'Choose another name with --branch, or let the token bypass the rules.';
   const forWorkflows = /workflow/i.test(`${permission} ${message}`) || TAKES_FILES.has(route);
   if (workflows.length > 0 && forWorkflows && (status === 403 || status === 404 || status === 422))
     return `The patch changes ${workflows.join(', ')}, which needs the permission workflows: write. GITHUB_TOKEN can never have it: use the token of a GitHub App or a fine-grained token with Workflows: write, or take these files out of the plan.`;
@@ -100,6 +102,9 @@ const KNOWN_REASONS: readonly (readonly [RegExp, string])[] = [
     'Use the token of a GitHub App or GITHUB_TOKEN, whose commits GitHub signs, with --sign required.',
   ],
   [/must not contain merge commits/i, 'The base has moved, and is merged in: delete the branch.'],
+  [/\bcommit message must\b/i, 'Set the commit message with --commit-message.'],
+  [/\bauthor email\b/i, 'Set the author with --author.'],
+  [/\bcommitter email\b/i, 'Set the committer with --committer.'],
   [
     /unknown Git LFS object/,
     'A run only writes the pointers of such files, so no one could check out the branch. In a checkout with the changed files run git add FILE and git lfs push --object-id origin with the ids; then publish again.',

@@ -59,6 +59,30 @@ describe('a push', () => {
     const update = await shop.publish(['--sign', 'required']);
     expect([update.exitCode, update.said.reason]).toEqual([11, expect.stringContaining('Cannot update')]);
   });
+
+  test('that breaks a rule is refused with what meets that rule, and a dry run says so before', async () => {
+    const pattern = '^workflow permission';
+    const rule = { type: 'commit_message_pattern', parameters: { operator: 'regex', pattern } };
+    shop.upstream.settings.rules = [rule];
+    shop.run = await shop.finished('mkdir -p .github/workflows && echo on: push > .github/workflows/ci.yml');
+    const allowed = ['--protected', 'draft'];
+    const token: NewToken = { ...ENOUGH, permissions: { ...ENOUGH.permissions, workflows: 'write' } };
+    const dry = await shop.publish([...allowed, '--dry-run'], { token });
+    expect([dry.exitCode, dry.said.reason]).toEqual([
+      11,
+      expect.stringContaining('set it with --commit-message'),
+    ]);
+    for (const sign of ['required', 'auto']) {
+      const { exitCode, said } = await shop.publish([...allowed, '--sign', sign], { token });
+      const reason = expect.stringMatching(
+        /Commit message must match.* Set the commit message with --commit-message\./,
+      );
+      expect([exitCode, said.reason]).toEqual([11, reason]);
+    }
+    shop.upstream.settings.rules = [{ type: 'creation' }];
+    const { said } = await shop.publish(allowed, { token });
+    expect(said.reason).toMatch(/creations being restricted\..* Choose another name with --branch/);
+  });
 });
 
 test('a fork of the same owner is distinguished from the repository itself', async () => {
