@@ -84,7 +84,8 @@ export function run(options: RunOptions): Run {
   );
   // A rejection must not end a program that reads only the events.
   result.catch(() => undefined);
-  return { result, [Symbol.asyncIterator]: () => events[Symbol.asyncIterator]() };
+  // A reader that stops may go on later.
+  return { result, [Symbol.asyncIterator]: () => events.iterator({ destroyOnReturn: false }) };
 }
 
 async function carryOut(options: RunOptions, onEvent: (event: RunEvent) => void): Promise<RunResult> {

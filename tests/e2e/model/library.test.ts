@@ -136,6 +136,23 @@ test('MCP servers work as on the command line: a missing required one refuses th
   ]);
 });
 
+test('a reader of events that stops goes on later with the next one', async () => {
+  const { root } = await makeRepository({});
+  const types = await asked([finish], async (env) => {
+    const going = run({ settings: { message: 'x', repo: root }, env });
+    const seen: string[] = [];
+    for await (const { type } of going) {
+      seen.push(type);
+      break;
+    }
+    await going.result;
+    for await (const { type } of going) seen.push(type);
+    return seen;
+  });
+  expect([types[0], types.at(-1)]).toEqual(['run.started', 'run.stopped']);
+  expect(new Set(types.slice(1))).not.toContain('run.started');
+});
+
 test('a signal ends the run, and what was done is in the result', async () => {
   const { root } = await makeRepository({});
   const turns: Script = [
