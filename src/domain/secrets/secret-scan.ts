@@ -31,6 +31,9 @@ export interface FoundPlace {
 /** Maximum number of findings kept per file; one is enough to withhold the patch. */
 const MAX_FOUND = 1_000;
 
+/** Maximum number of lines with secrets that are compared with those before: a dump has thousands with the name of its owner. */
+const MAX_COMPARED = 100_000;
+
 /** Examines what the file did not have before: lines that were only moved are not new. At most one finding per line and kind. */
 export function addedSecrets({ path, before, after }: AddedText, findKnown: FindKnown): FoundSecret[] {
   const inName = [...linesWithSecrets(path, findKnown)].map(({ what }) => ({ line: 0, what }));
@@ -50,7 +53,7 @@ function narrow(text: string): string {
 function inAddedLines(before: string, after: string, findKnown: FindKnown): Omit<FoundSecret, 'path'>[] {
   const found: SecretLines[] = [];
   for (const one of linesWithSecrets(after, findKnown)) {
-    if (found.length === MAX_FOUND) break;
+    if (found.length === MAX_COMPARED) break;
     found.push(one);
   }
   if (found.length === 0) return [];
@@ -66,7 +69,7 @@ function inAddedLines(before: string, after: string, findKnown: FindKnown): Omit
   });
   // The rest has not been examined.
   const more =
-    found.length < MAX_FOUND ? [] : [{ line: 0, what: 'has too many places that look like secrets' }];
+    found.length < MAX_COMPARED ? [] : [{ line: 0, what: 'has too many places that look like secrets' }];
   return [...added.map(({ line, what }) => ({ line, what })), ...more];
 }
 

@@ -103,9 +103,12 @@ describe('in a text of many lines', () => {
     expect(scan(`${filler}${line}`, `${line}${filler}`)).toEqual([]);
   });
 
-  test('more findings than are kept withhold the patch, though all of those kept were there before', () => {
-    const many = Array.from({ length: 1_200 }, (_, n) => `${n} ${KNOWN}\n`).join('');
-    expect(scan(`${many}${filler}`, `${many}${filler}`)).toEqual([
+  test('more findings than are compared withhold the patch, though all of those were there before', () => {
+    const many = (length: number) => Array.from({ length }, (_, n) => `${n} ${KNOWN}\n`).join('');
+    // As in the dump of a database, with its owner in each statement.
+    expect(scan(`${many(5_000)}more\n`, many(5_000))).toEqual([]);
+    expect(scan(`${many(5_000)}more ${KNOWN}\n`, many(5_000))).toEqual(['5001 a known secret value']);
+    expect(scan(`${many(100_001)}${filler}`, `${many(100_001)}${filler}`)).toEqual([
       '0 has too many places that look like secrets',
     ]);
   });
