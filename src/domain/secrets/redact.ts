@@ -3,8 +3,8 @@
 import type { Excerpt } from '../conversation/excerpt.ts';
 import type { Environment } from '../environment.ts';
 import { listedPairs, percentDecoded } from '../text/uri.ts';
-import type { FindKnown, FoundPlace } from './secret-scan.ts';
-import { holdsHeaders, isSecretName, withoutTokens } from './token-formats.ts';
+import type { FindKnown } from './secret-scan.ts';
+import { type FoundPlace, holdsHeaders, isSecretName, withoutTokens } from './token-formats.ts';
 
 /** Shorter values would blank out ordinary text, and are not hidden. */
 export const MIN_SECRET_LENGTH = 8;
@@ -64,11 +64,11 @@ export function redactorForGrowing(secrets: readonly string[]): Redact {
 /** Returns where known values, in any of the redacted forms, are in a text. */
 export function knownSecretFinder(secrets: readonly string[]): FindKnown {
   const known = knownForms(secrets);
-  return function* (text) {
-    if (known === null) return;
-    for (const { 0: form, index } of text.matchAll(known)) yield { index, length: form.length };
-    yield* wrappedIn(text, known);
-  };
+  return (text) => (known === null ? [] : [formsIn(text, known), wrappedIn(text, known)]);
+}
+
+function* formsIn(text: string, known: RegExp): Generator<FoundPlace> {
+  for (const { 0: form, index } of text.matchAll(known)) yield { index, length: form.length };
 }
 
 /**

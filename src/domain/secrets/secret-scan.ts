@@ -1,7 +1,7 @@
 /** Finds secrets in what a patch adds. */
 
 import * as z from 'zod';
-import { tokensIn } from './token-formats.ts';
+import { type FoundPlace, tokensIn } from './token-formats.ts';
 
 /** `line` counts from 1 in the new file; 0 means the file's name. The value itself is never reported. */
 export const FoundSecret = z.strictObject({
@@ -19,19 +19,12 @@ export interface AddedText {
   readonly after: string;
 }
 
-/** Returns where known secret values are in a text, in any form that is known. */
-export type FindKnown = (text: string) => Iterable<FoundPlace>;
-
-/** A part of a text that has a secret. */
-export interface FoundPlace {
-  readonly index: number;
-  readonly length: number;
-}
+/** Returns where known secret values are in a text, in any form that is known: lists of places, each in the order of the text. */
+export type FindKnown = (text: string) => readonly Iterable<FoundPlace>[];
 
 /** Maximum number of findings kept per file; one is enough to withhold the patch. */
 const MAX_FOUND = 1_000;
-
-/** Maximum number of lines with secrets that are compared with those before: a dump has thousands with the name of its owner. */
+/** Maximum number of lines with secrets of a file before that are remembered: a dump has thousands with the name of its owner. */
 const MAX_COMPARED = 100_000;
 
 /** Examines what the file did not have before: lines that were only moved are not new. At most one finding per line and kind. */
@@ -51,26 +44,22 @@ function narrow(text: string): string {
 
 /** Lines with a secret that occur more often than before. */
 function inAddedLines(before: string, after: string, findKnown: FindKnown): Omit<FoundSecret, 'path'>[] {
-  const found: SecretLines[] = [];
-  for (const one of linesWithSecrets(after, findKnown)) {
-    if (found.length === MAX_COMPARED) break;
-    found.push(one);
-  }
-  if (found.length === 0) return [];
-  const left = new Map(found.map(({ key }) => [key, 0]));
+  const left = new Map<string, number>();
   for (const { key } of linesWithSecrets(before, findKnown)) {
-    const times = left.get(key);
-    if (times !== undefined) left.set(key, times + 1);
+    left.set(key, (left.get(key) ?? 0) + 1);
+    // What was there beyond that counts as new.
+    if (left.size === MAX_COMPARED) break;
   }
-  const added = found.filter(({ key }) => {
+  const added: Omit<FoundSecret, 'path'>[] = [];
+  for (const { line, what, key } of linesWithSecrets(after, findKnown)) {
     const times = left.get(key) ?? 0;
-    left.set(key, times - 1);
-    return times <= 0;
-  });
-  // The rest has not been examined.
-  const more =
-    found.length < MAX_COMPARED ? [] : [{ line: 0, what: 'has too many places that look like secrets' }];
-  return [...added.map(({ line, what }) => ({ line, what })), ...more];
+    if (times > 0) left.set(key, times - 1);
+    else added.push({ line, what });
+    // The rest is not examined.
+    if (added.length === MAX_FOUND)
+      return [...added, { line: 0, what: 'has too many places that look like secrets' }];
+  }
+  return added;
 }
 
 /** The line in which a secret begins; `key` is the same for the same secret in the same lines. */
@@ -81,28 +70,20 @@ interface SecretLines {
 }
 
 function* linesWithSecrets(text: string, findKnown: FindKnown): Generator<SecretLines> {
-  yield* linesOf(text, findKnown(text), () => 'a known secret value');
-  yield* linesOf(text, tokensIn(text), ({ name }) => name);
+  for (const places of findKnown(text)) yield* linesOf(text, 'a known secret value', places);
+  for (const { name, places } of tokensIn(text)) yield* linesOf(text, name, places);
 }
 
 /** Follows the text line by line, since one line may have any number of places, and the text any number of lines. */
-function* linesOf<Place extends FoundPlace>(
-  text: string,
-  places: Iterable<Place>,
-  whatOf: (place: Place) => string,
-): Generator<SecretLines> {
-  let [line, start, newline] = [1, 0, text.indexOf('\n')];
-  let found = new Set<string>();
-  for (const place of places) {
-    // Places of one kind come in order; those of the next begin again.
-    if (place.index < start) [line, start, newline, found] = [1, 0, text.indexOf('\n'), new Set()];
-    for (; newline !== -1 && newline < place.index; newline = text.indexOf('\n', start)) {
-      [line, start, found] = [line + 1, newline + 1, new Set()];
-    }
-    const what = whatOf(place);
-    if (found.has(what)) continue;
-    found.add(what);
-    const end = text.indexOf('\n', place.index + place.length);
-    yield { line, what, key: `${what} ${text.slice(start, end === -1 ? text.length : end)}` };
+function* linesOf(text: string, what: string, places: Iterable<FoundPlace>): Generator<SecretLines> {
+  let [line, start, newline, end] = [1, 0, text.indexOf('\n'), -1];
+  for (const { index, length } of places) {
+    // In the lines of the last one.
+    if (index + length <= end) continue;
+    for (; newline !== -1 && newline < index; newline = text.indexOf('\n', start))
+      [line, start] = [line + 1, newline + 1];
+    const next = text.indexOf('\n', index + length);
+    end = next === -1 ? text.length : next;
+    yield { line, what, key: `${what} ${text.slice(start, end)}` };
   }
 }

@@ -6,6 +6,12 @@
  * for `ghs_` the tokens that carry a JWT (2026), which have no fixed length.
  */
 
+/** A part of a text that has a secret. */
+export interface FoundPlace {
+  readonly index: number;
+  readonly length: number;
+}
+
 interface TokenFormat {
   /** Its common name. */
   readonly name: string;
@@ -100,13 +106,16 @@ const PRIVATE_KEY: TokenFormat = {
 /** With fewer different characters it is a placeholder, such as `ghp_xxxxxxxx…`. */
 const MIN_DIFFERENT = 8;
 
-/** Finds tokens and headers of private keys. Placeholders and examples from documentation do not count. */
-export function* tokensIn(text: string): Generator<{ name: string; index: number; length: number }> {
-  for (const { name, mark, pattern } of [...FORMATS, PRIVATE_KEY]) {
-    if (!text.includes(mark)) continue;
-    for (const { 0: token, index } of text.matchAll(pattern))
-      if (!isPlaceholder(token)) yield { name, index, length: token.length };
-  }
+/** Finds tokens and headers of private keys, those of each format in order. Placeholders and examples from documentation do not count. */
+export function tokensIn(text: string): { name: string; places: Iterable<FoundPlace> }[] {
+  return [...FORMATS, PRIVATE_KEY].flatMap(({ name, mark, pattern }) =>
+    text.includes(mark) ? [{ name, places: matchesIn(text, pattern) }] : [],
+  );
+}
+
+function* matchesIn(text: string, pattern: RegExp): Generator<FoundPlace> {
+  for (const { 0: token, index } of text.matchAll(pattern))
+    if (!isPlaceholder(token)) yield { index, length: token.length };
 }
 
 /** The text with every token replaced; headers of private keys stay, since they are not secret. */
