@@ -70,7 +70,7 @@ function notesIn(folder: string): string[] {
 /** The folders in which runs are by default, without links in their paths. */
 export function runFolders(env: RunDirectoryRequest['env']): string[] {
   const folders = placesOf('any', env).map((place) => dirname(place));
-  return [...new Set(folders.filter(isFolder).map((folder) => realpathSync(folder)))];
+  return [...new Set(folders.flatMap((folder) => orNone(() => realpathSync(folder)) ?? []).filter(isFolder))];
 }
 
 /** Where a run is. */

@@ -55,8 +55,11 @@ export async function copyWorkTree(copy: TreeCopy): Promise<CopiedTree> {
  * out of the names, and so is one that the signal interrupted.
  */
 export async function copyIgnored(copy: TreeCopy): Promise<string[]> {
-  const known = new Set(foldersAtTop(copy.to));
-  const missing = foldersAtTop(copy.from).filter((name) => !known.has(name) && !isGitDirName(name));
+  // Whatever has the name: git asks about nothing behind a link.
+  const known = new Set(atTop(copy.to).map(({ name }) => name));
+  const missing = atTop(copy.from).flatMap(({ name, folder }) =>
+    folder && !known.has(name) && !isGitDirName(name) ? [name] : [],
+  );
   // The leading `./` prevents a colon at the start of a name from being read as pathspec magic.
   const names = encodeNames(missing.map((name) => `./${name}/`));
   const asked = await gitIn(copy.to, `${copy.to}/.git`)(['check-ignore', '--stdin', '-z'], names);
@@ -69,10 +72,9 @@ export async function copyIgnored(copy: TreeCopy): Promise<string[]> {
   return copied;
 }
 
-function foldersAtTop(root: string): string[] {
+function atTop(root: string): readonly FolderEntry[] {
   const listing = viewing(root, (view) => view.listFolder(''));
-  const entries = listing.status === 'seen' ? listing.entries : [];
-  return entries.flatMap(({ name, folder }) => (folder ? [name] : []));
+  return listing.status === 'seen' ? listing.entries : [];
 }
 
 /** A folder, the same below both roots, without git dirs, pipes, sockets and devices. `isWanted` says which folders below are filled. */

@@ -43,6 +43,16 @@ test('the last run is the newest one that started work in this checkout', async 
   });
 });
 
+test('the folder of the runs may be a link, for lists too', async () => {
+  const { root } = await makeRepository({});
+  const { state, at } = stateWith({ [id(1)]: { root } });
+  const env = { XDG_STATE_HOME: temporaryFolder() };
+  symlinkSync(join(state, 'patchsmith'), join(env.XDG_STATE_HOME, 'patchsmith'));
+  const found = await findLastRun({ cwd: root, env });
+  expect(found).toMatchObject({ status: 'ok', directory: { path: at(id(1)) } });
+  expect((await sourcesHere(['runs'], { cwd: root, env })).stdout).toContain(id(1));
+});
+
 test('among runs of the same second, the last one is the one that started later', async () => {
   const { root } = await makeRepository({});
   const ids = ['20261121-101502-aaaaaa', '20261121-101502-bbbbbb', '20261121-101502-cccccc'] as const;

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { makeRepository, type Repository, temporaryFolder } from '../../support/files/repository.ts';
@@ -113,4 +113,22 @@ test('links in a copied folder stay links, and git dirs are left out', async () 
   expect(said).toContain('wrong sum');
   expect(said).not.toContain('of another place');
   expect(said).not.toMatch(/\\n\.git\\n/);
+});
+
+test('a link of the base where the checkout has a folder stays a link, and the other folders come along', async () => {
+  const outside = temporaryFolder();
+  const repository = await makeRepository({ '.gitignore': 'linked\nother\n' });
+  symlinkSync(outside, join(repository.root, 'linked'));
+  await repository.git('add', '-f', 'linked');
+  await repository.git('commit', '-qm', 'a link');
+  mkdirSync(join(repository.root, 'other'));
+  const turns = [{ calls: [call('run_command', { command: 'ls' })] }, { text: 'Done.' }];
+  const recorded = await scriptedRun({ repository, turns, args: ['--keep-base'] });
+  await repository.git('rm', '-q', 'linked');
+  mkdirSync(join(repository.root, 'linked'));
+  writeFileSync(join(repository.root, 'linked/file'), 'mine\n');
+  const { stderr, exitCode } = await replayIn(repository.root, recorded);
+  expect(exitCode, stderr).toBe(0);
+  expect(stderr).toContain('Ignored files were those of this checkout: other.');
+  expect(readdirSync(outside)).toEqual([]);
 });
