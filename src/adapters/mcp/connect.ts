@@ -241,25 +241,23 @@ function bounded(ask: typeof fetch): typeof fetch {
     const response = await ask(url, init).finally(() => {
       waiting -= 1;
     });
+    if (response.body === null) return response;
     let bytes = 0;
-    const end = () => {
-      open -= bytes;
-    };
     const counted = new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {
         bytes += chunk.length;
         open += chunk.length;
-        if (bytes <= MAX_ANSWER_BYTES && open <= MAX_OPEN_BYTES) return controller.enqueue(chunk);
-        end();
-        throw new Error(
-          bytes > MAX_ANSWER_BYTES
-            ? 'it sent more than 8 MiB in one answer'
-            : 'it sent more than 64 MiB in answers that do not end',
-        );
+        if (bytes > MAX_ANSWER_BYTES) throw new Error('it sent more than 8 MiB in one answer');
+        if (open > MAX_OPEN_BYTES) throw new Error('it sent more than 64 MiB in answers that do not end');
+        controller.enqueue(chunk);
       },
-      flush: end,
     });
-    return response.body === null ? response : new Response(response.body.pipeThrough(counted), response);
+    const ended = () => {
+      open -= bytes;
+    };
+    // Also one whose connection breaks, which its reader is told.
+    response.body.pipeTo(counted.writable).then(ended, ended);
+    return new Response(counted.readable, response);
   };
 }
 

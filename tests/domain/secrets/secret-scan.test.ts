@@ -80,7 +80,10 @@ describe('a known value is found', () => {
     const [first = '', ...rest] = lines.toString('base64').match(/.{1,76}/g) ?? [];
     const scanned = (after: string, before: string) => addedSecrets({ path: 'a', before, after }, find);
     expect(scanned([first, ...rest].join('\n'), `${first}\n`)).toMatchObject([{ line: 1 }]);
-    const [both, one] = [`ghp_${MIXED.slice(0, 36)} gho_${MIXED.slice(0, 36)}\n`, `ghp_${MIXED.slice(9, 45)}\n`];
+    const [both, one] = [
+      `ghp_${MIXED.slice(0, 36)} gho_${MIXED.slice(0, 36)}\n`,
+      `ghp_${MIXED.slice(9, 45)}\n`,
+    ];
     expect(scan(`${both}${one}`, `${one}${both}`)).toEqual([]);
   });
 

@@ -132,6 +132,19 @@ test('one that ends no answer is cut off before the answers fill the memory', as
   expect(run.said).toHaveLength(12);
 });
 
+test('answers whose connections broke are not counted with those that do not end', async () => {
+  const { url } = await serve({
+    'tools/call'(_, response) {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': 9_000_000 });
+      response.write('y'.repeat(7 * 1024 * 1024), () => setTimeout(() => response.destroy(), 100));
+    },
+  });
+  const turns = [0, 1, 2].map(() => Array.from({ length: 4 }, () => ({ name: 'there__ask' })));
+  const run = await calledRun({ servers: { there: { url } }, turns });
+  expect(run.said).toHaveLength(12);
+  expect(run.said.filter((text) => !text.includes('other side closed'))).toEqual([]);
+});
+
 test('one that describes its tools without end is not used', async () => {
   const { url } = await serve({
     'tools/list'({ id }, response) {
