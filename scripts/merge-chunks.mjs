@@ -10,7 +10,7 @@ import { build } from 'esbuild';
 const STATIC = /(?:\bfrom|\bimport)"\.\/([^"]+\.js)"/g;
 const LAZY = /\bimport\("\.\/([^"]+\.js)"\)/g;
 /** Chunks with fewer characters do not get their own file. */
-const MAX_SMALL = 2_400;
+const MAX_SMALL = 2_800;
 /** Chunks with more characters are libraries that few runs need, and stay alone unless every start loads them. */
 const MAX_MERGED = 300_000;
 const CHUNK = /"\.\/(chunk-\w+\.js)"/g;

@@ -29,10 +29,10 @@ test('after the last answer a run of one edit starts what its patch and the proo
   });
   expect(end.exitCode, end.stderr).toBe(0);
   expect(started.slice(before).map(nameOf).sort()).toEqual([
-    // Two looks at the work tree, the patch with its proof, the history, what a copy of the run directory needs, and where HEAD is.
+    // Two looks at the work tree, the patch with its proof, the history, and what a copy of the run directory needs.
     ...['git apply', 'git cat-file', 'git cat-file', 'git cat-file', 'git cat-file', 'git diff-files'],
     ...['git diff-tree', 'git fast-import', 'git ls-files', 'git ls-files', 'git pack-objects'],
-    ...['git read-tree', 'git rev-parse', 'git update-index', 'git write-tree', 'git write-tree'],
+    ...['git read-tree', 'git update-index', 'git write-tree', 'git write-tree'],
   ]);
 });
 
@@ -60,8 +60,8 @@ test('a run in the sandbox starts few programs before its first request, and few
   expect(result.outcome).toBe('done');
   const others = before.filter((name) => !name.startsWith('git '));
   expect(others.sort()).toEqual(['find', `linux-${process.arch}`, 'mkfifo']);
-  expect(before.filter((name) => name.startsWith('git ')).length).toBeLessThanOrEqual(12);
-  expect(started.slice(atLast)).toHaveLength(16);
+  expect(before.filter((name) => name.startsWith('git ')).length).toBeLessThanOrEqual(11);
+  expect(started.slice(atLast)).toHaveLength(15);
 });
 
 test('a run that is alone does not look for others to remove', async () => {
