@@ -138,6 +138,8 @@ function setupFailed(session: Session, { command, end, output }: CommandReport, 
     missingIn(output, command, root),
     cacheHint(session.input.settings.caches, output),
     ...refusedToCommands(session.asked.all)
+      // Not what an earlier one did without.
+      .filter(({ why }) => output.includes(why))
       .slice(-MAX_REFUSALS)
       .map(({ why }) => ` ${REFUSED}${why}.`),
   ].join('');

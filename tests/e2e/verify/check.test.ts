@@ -228,11 +228,13 @@ test('a plan that is wrong, principles that are not there and a token that may o
 });
 
 test('what was refused to setup is named with what allows it', async () => {
-  const { exitCode, stdout } = await check({ args: ['--setup', 'curl -s https://pypi.org/'] });
+  const before = ['--setup', 'curl -s https://other.example/ || true'];
+  const { exitCode, stdout } = await check({ args: [...before, '--setup', 'curl -s https://pypi.org/'] });
   expect(exitCode).toBe(2);
   expect(stdout).toContain(
     'Refused by the sandbox: pypi.org is refused: no host is allowed; to allow it: --allow-domain pypi.org.',
   );
+  expect(stdout).not.toContain('Refused by the sandbox: other.example');
 });
 
 test('a verify command fails the check if it lacks packages in the cache', async () => {
