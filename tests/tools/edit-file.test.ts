@@ -140,9 +140,9 @@ describe('no match', () => {
     );
   });
 
-  test('says that nothing is similar', async () => {
+  test('says that the lines are others', async () => {
     expect(await edited('alpha\n', 'zzzz', 'x')).toBe(
-      'no_match: Not edited: find does not match in "file" (1 lines). Nothing in it is similar.',
+      'no_match: Not edited: find does not match in "file" (1 lines). Its lines differ from those of the file: read it again.',
     );
     expect(await edited('', 'zzzz', 'x')).toMatch(/^no_match: /);
   });

@@ -56,7 +56,7 @@ export function readRunStart(shadowDir: string): { status: 'ok'; start: RunStart
   return kept.success
     ? { status: 'ok', start: kept.data }
     : failed(
-        `${file}, which says what there was when the run began, is missing or damaged. Start a new run with patchsmith run.`,
+        `${file}, which says what there was when the run began, is missing, damaged, or from another version. Start a new run with patchsmith run.`,
       );
 }
 
