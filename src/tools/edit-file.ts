@@ -80,7 +80,8 @@ function refusalOf(
   const name = JSON.stringify(path);
   if (matches.length === 0) {
     const nearest = nearestLines(text, find);
-    const hint = nearest === '' ? 'Its lines differ from those of the file: read it again.' : `The nearest lines are:\n${nearest}`;
+    const others = 'Its lines differ from those of the file: read it again.';
+    const hint = nearest === '' ? others : `The nearest lines are:\n${nearest}`;
     return failedCall(
       'no_match',
       `Not edited: find does not match in ${name} (${formatNumber(countLines(text))} lines). ${hint}`,
