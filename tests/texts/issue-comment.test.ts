@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { OutcomeName } from '../../src/domain/run/exit-code.ts';
 import type { RunOutcome } from '../../src/domain/run/outcome.ts';
 import { type CommentFacts, commentText } from '../../src/texts/issue-comment.ts';
-import { finishedRun, TWO_ATTEMPTS } from '../support/runs/finished-run.ts';
+import { finishedRun } from '../support/runs/finished-run.ts';
 
 const MARKER = '<!-- patchsmith:1a2b3c4d -->';
 const RUN_URL = 'https://github.com/acme/shop/actions/runs/42';
@@ -21,14 +21,6 @@ const facts = (part: Partial<CommentFacts> = {}): CommentFacts => ({
 });
 
 describe('the comment on an issue', () => {
-  test('names what was denied to the run, and only where something was', () => {
-    const pullRequest = { number: 12, draft: true, draftReasons: [], operation: 'created' } as const;
-    const denied = [{ kind: 'network' as const, what: 'a.example', calls: ['t1'], why: 'No such host.' }];
-    const text = commentText(facts({ pullRequest, result: finishedRun({ denied, deniedCount: 1 }) }));
-    expect(text).toMatch(/Denied to the run:\n\n.*a\.example.*No such host/);
-    expect(commentText(facts({ pullRequest }))).not.toContain('Denied');
-  });
-
   test('of work that is ready leads to the pull request', () => {
     const pullRequest = { number: 12, draft: false, draftReasons: [], operation: 'created' } as const;
     expect(commentText(facts({ pullRequest }))).toBe(`**Pull request opened**: #12
@@ -38,19 +30,6 @@ describe('the comment on an issue', () => {
 It is ready for review. Running the plan again updates the same pull request. [Log and artifacts](${RUN_URL}).
 
 ${MARKER}`);
-  });
-
-  test('says which of several attempts it is about, of work that led to no pull request too', () => {
-    const pullRequest = { number: 12, draft: false, draftReasons: [], operation: 'created' } as const;
-    const attempts = { ...TWO_ATTEMPTS, why: 'a **better** end' };
-    const says = 'Attempt number 2 of 3 (2 begun): a \\*\\*better\\*\\* end';
-    expect(commentText(facts({ pullRequest, result: finishedRun({ attempts }) }))).toContain(
-      `6 turns, USD 0.0812\n\n${says}\n\nIt is ready for review.`,
-    );
-    const result = finishedRun({ attempts, outcome: 'blocked' });
-    expect(commentText(facts({ result, outcome: { ...opened, name: 'blocked' } }))).toContain(says);
-    const none = finishedRun({ attempts: { ...TWO_ATTEMPTS, chosen: null } });
-    expect(commentText(facts({ result: none }))).not.toContain('Attempt');
   });
 
   test('has what the review found', () => {

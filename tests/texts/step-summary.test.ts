@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { RunOutcome } from '../../src/domain/run/outcome.ts';
 import { type StepFacts, stepSummary } from '../../src/texts/step.ts';
-import { finishedRun, report, TWO_ATTEMPTS } from '../support/runs/finished-run.ts';
+import { finishedRun, report } from '../support/runs/finished-run.ts';
 import { randomCases, sampled } from '../support/setup/sample.ts';
 import { hostileText } from '../support/text/hostile-text.ts';
 import { dangersIn } from '../support/text/rendered.ts';
@@ -65,21 +65,6 @@ In the model's own words:
 - \`a.org\` (network, command \`npm ci\`): Refused.
 - … 2 more denials that the result only counts
 `);
-  });
-
-  test('says which of several attempts is in the work tree, and why', () => {
-    expect(stepSummary(finishedRun({ attempts: TWO_ATTEMPTS }), facts())).toContain(
-      '6 turns, USD 0.0812\n\nAttempt number 2 of 3 (2 begun): 1 of 2 made the smallest change (45 lines in 2 files)\n\n| Verified',
-    );
-    const attempts = { ...TWO_ATTEMPTS, chosen: null };
-    expect(stepSummary(finishedRun({ attempts }), facts())).not.toContain('Attempt');
-  });
-
-  test('leads to the pull request', () => {
-    const pullRequest = { number: 12, url: 'https://github.com/acme/shop/pull/12', draft: true };
-    expect(stepSummary(finishedRun(), facts({ pullRequest }))).toMatch(
-      /^### patchsmith: done \(exit 0\)\n\n\*\*Pull request \(draft\): \[#12\]\(https:\/\/github\.com\/acme\/shop\/pull\/12\)\*\*\n/,
-    );
   });
 
   test('does not say that nothing was changed where that is not known', () => {
