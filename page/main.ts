@@ -3,9 +3,8 @@
 import type { ReportData } from '../src/domain/report/report-data.ts';
 import { h } from './dom.ts';
 import { runOf } from './run.ts';
-import { aboutSection } from './sections/about.ts';
+import { aboutSection, planSection } from './sections/about.ts';
 import { changesSection } from './sections/changes.ts';
-import { planSection } from './sections/plan.ts';
 import { pointsSection } from './sections/points.ts';
 import { timelineSection } from './sections/timeline.ts';
 import { verdictSection } from './sections/verdict.ts';

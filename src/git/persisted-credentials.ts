@@ -1,7 +1,7 @@
 /** Credentials that other tools have left in the git configuration of a checkout, as actions/checkout does. */
 
 import { resolve } from 'node:path';
-import { percentDecoded } from '../domain/text/uri.ts';
+import { percentDecoded, withoutUsers } from '../domain/text/uri.ts';
 import { decodeName } from '../files/names.ts';
 import { askGit } from './git.ts';
 import { textOfFile } from './repository-file.ts';
@@ -33,13 +33,11 @@ export async function findPersistedCredentials(
     const [key = '', value = ''] = splitOnce(records[at + 1] ?? '');
     const found = secretsIn(key, value, env);
     if (found === null) continue;
-    places.add(`${key.replace(USERINFO, '://***@')} (${(records[at] ?? '').replace(/^file:/, '')})`);
+    places.add(`${withoutUsers(key)} (${(records[at] ?? '').replace(/^file:/, '')})`);
     for (const secret of found) if (secret !== '') secrets.add(secret);
   }
   return { places: [...places], secrets: [...secrets] };
 }
-
-const USERINFO = /:\/\/[^/\s@]+@/;
 
 /** Null if the setting contains no credentials; empty if it points to some that we cannot read. */
 function secretsIn(key: string, value: string, env: UserEnvironment): string[] | null {

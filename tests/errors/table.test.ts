@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { FAILURE_MEANINGS } from '../../src/commands/help.ts';
 import { COMMANDS } from '../../src/commands/registry.ts';
 import { settingEntries } from '../../src/config/schema.ts';
-import { FAILURE_MEANINGS } from '../../src/domain/conversation/failure-meanings.ts';
 import { ERROR_AREAS, errorsIn } from '../../src/domain/errors/registry.ts';
 import { WARNING_AREAS } from '../../src/domain/warnings/registry.ts';
 import { sourcesHere } from '../support/runs/from-sources.ts';

@@ -50,15 +50,6 @@ describe('annotations', () => {
     ]);
   });
 
-  test('a deleted file has no line to be shown at', () => {
-    const changedFiles: RunResult['changedFiles'] = [
-      { path: 'a.ts', kind: 'delete', additions: 0, deletions: 9 },
-    ];
-    expect(linesOf({ changedFiles, verify: [report('x', 1, 'a.ts:1: gone')] })).toEqual([
-      '::error title=Failed%3A x::exit code 1: a.ts:1: gone',
-    ]);
-  });
-
   test('what failed before the work is a warning', () => {
     const lint = report('npm run lint', 1, 'error');
     expect(linesOf({ verify: [lint], verifyBaseline: [lint] })).toEqual([

@@ -8,6 +8,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { UnusableFile } from '../../domain/errors/thrown.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { shellWord } from '../../domain/shell-word.ts';
+import { withoutUsers } from '../../domain/text/uri.ts';
 import { sentence } from '../../domain/text/words.ts';
 import { decodeName } from '../../files/names.ts';
 import { pathBelow } from '../../files/path-within.ts';
@@ -27,7 +28,7 @@ export async function findCheckout(startDir: string, env: UserEnvironment): Prom
   if (findGit() === null)
     return failed(`git is not installed (looked in ${PROGRAM_FOLDERS.join(', ')}). Install it.`);
   const obstacle = obstacleTo(startDir);
-  if (obstacle !== null) return failed(`${startDir} ${obstacle}. Name a checkout with --repo.`);
+  if (obstacle !== null) return failed(`${withoutUsers(startDir)} ${obstacle}. Name a checkout with --repo.`);
   const bytes = realpathSync.native(startDir, 'buffer');
   const start = bytes.toString('utf8');
   if (!Buffer.from(start, 'utf8').equals(bytes))

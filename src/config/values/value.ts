@@ -2,11 +2,12 @@
 
 import * as z from 'zod';
 import { shortened } from '../../domain/text/shorten.ts';
+import { withoutUsers } from '../../domain/text/uri.ts';
 
-/** A value in a form that can be shown to people: short, on one line, without terminal control characters. */
+/** A value in a form that can be shown to people: short, on one line, without terminal control characters and users of addresses. */
 export function shown(given: unknown): string {
   const json = JSON.stringify(given) ?? String(given);
-  return shortened(json, 80).replace(
+  return shortened(withoutUsers(json), 80).replace(
     /[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );

@@ -1,5 +1,7 @@
 /** How people refer to an issue or a comment: by its number, or by the address of its page. */
 
+import { withoutUsers } from '../text/uri.ts';
+
 /** `repository` is OWNER/NAME. */
 export interface IssueReference {
   readonly repository: string;
@@ -35,7 +37,7 @@ export function commentReference(given: string, around: Surroundings): CommentRe
   if (typeof page === 'string') return page;
   const id = /^#issuecomment-([1-9]\d{0,15})$/.exec(page.hash)?.[1];
   if (id === undefined)
-    return `${JSON.stringify(given)} is not the address of a comment, which ends with #issuecomment- and a number`;
+    return `${withoutUsers(JSON.stringify(given))} is not the address of a comment, which ends with #issuecomment- and a number`;
   return { repository: page.repository, id: Number(id) };
 }
 
@@ -49,7 +51,7 @@ function pageOf(
   given: string,
   { serverUrl }: Surroundings,
 ): { repository: string; number: number; hash: string } | string {
-  const wrong = `${JSON.stringify(given)} is neither a number nor an address such as ${serverUrl}/OWNER/NAME/issues/7`;
+  const wrong = `${withoutUsers(JSON.stringify(given))} is neither a number nor an address such as ${serverUrl}/OWNER/NAME/issues/7`;
   if (!URL.canParse(given)) return wrong;
   const url = new URL(given);
   const server = new URL(serverUrl);

@@ -18,3 +18,8 @@ export function listedPairs(list: string): [name: string, value: string][] {
     return name === '' ? [] : [[percentDecoded(name), percentDecoded(pair.slice(at + 1).trim())]];
   });
 }
+
+/** A text without the user part of its addresses, which may be a token. */
+export function withoutUsers(text: string): string {
+  return text.replace(/:\/\/[^/\s"]+@/g, '://***@');
+}

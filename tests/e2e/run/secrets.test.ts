@@ -107,10 +107,10 @@ test('a password in an address that is refused is not repeated', async () => {
   const wrong = [
     ...domains.flatMap((one) => ['--allow-domain', one]),
     ...services.flatMap((one) => ['--service', one]),
+    ...['--base', 'a..https://PassWord99@x.org', '--issue', 'https://PassWord99@x.org/a/b/issues/1'],
   ];
-  const { exitCode, stdout, stderr } = await runCli(['run', '-m', 'x', '--output', 'json', ...wrong], {
-    cwd: root,
-  });
+  const words = ['run', '-m', 'x', '--output', 'json', ...wrong];
+  const { exitCode, stdout, stderr } = await runCli(words, { cwd: root });
   expect([exitCode, stdout]).toEqual([2, expect.stringContaining('https://***@x.org')]);
   expect(`${stdout}${stderr}`).not.toMatch(/PassWord99/i);
 });
