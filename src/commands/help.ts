@@ -141,7 +141,7 @@ export const FAILURE_MEANINGS: Readonly<Record<FailureReason, string>> = {
   not_text: 'The file is not a text, image or document that a model can be shown.',
   too_large: 'The file or text is larger than the tool accepts. Name the part in the plan, or use a command.',
   no_match:
-    'The text to replace is not in the file, or occurs more than once. The model is shown the nearest lines.',
+    'The text to replace is not in the file, or occurs more than once. The model is shown lines like it, if one is equal.',
   conflict:
     'The model has not seen all of the current file, and reads it again. If it recurs, check what else changes the work tree.',
   exit_code: 'The command failed. For a missing program, see docs/sandbox.md.',

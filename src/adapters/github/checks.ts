@@ -66,7 +66,7 @@ export async function putCheckRun(
   return { url, operation: isNew ? 'created' : 'updated' };
 }
 
-/** A check that did not pass. `log` is as printed; empty if there is none or it may not be read. */
+/** A check that did not pass. `log` is as printed; empty if the check has no log, or the token may not read it. */
 export interface FailedCheck {
   readonly name: string;
   readonly conclusion: string;

@@ -255,7 +255,7 @@ function bounded(ask: typeof fetch): typeof fetch {
     const ended = () => {
       open -= bytes;
     };
-    // Also one whose connection breaks, which its reader is told.
+    // A broken connection ends an answer too; its reader sees the error.
     response.body.pipeTo(counted.writable).then(ended, ended);
     return new Response(counted.readable, response);
   };

@@ -100,9 +100,9 @@ export async function beginOwnRound(
 }
 
 /**
- * For a round that nobody asked for, comments on the pull request that it begins, or why it does not. `ready` are the numbers of
- * those that have a round, `words` what is said of it, and `outcome` why there is none. `isRepeated`: what a person asks for has been
- * paid for already, and what came of it is said there.
+ * Before an unrequested round, comments on the pull request that the round begins, or why it is refused. `ready` has the numbers of
+ * pull requests with a round, `words` what to say about it, and `outcome` the reason for having no round. `isRepeated`: a person's
+ * request was paid for already, and the pull request says what came of it.
  */
 export async function prepareRounds(
   place: PublishPlace,

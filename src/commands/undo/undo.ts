@@ -260,7 +260,7 @@ async function carryOut(judged: readonly Judged[], restorer: Restorer): Promise<
   return failure === null ? failed : failed.set('empty folders', failure);
 }
 
-/** Whether the process died after the first call: then nobody has listed what changed where git does not look. */
+/** Whether the process died after the first call, and so before it could list changes where git does not look. */
 function diedAtWork({ events }: Pick<FoldedEvents, 'events'>, result: RunResult | null): boolean {
   const hasDied = result?.status !== 'finished' || result.errorCode === 'ERR_PROCESS_DIED';
   return hasDied && events.some(({ type }) => type === 'tool.started');

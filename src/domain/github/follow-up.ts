@@ -56,7 +56,7 @@ export const Round = z.strictObject({
   trigger: z.enum(TRIGGERS),
   /** What it was requested with, such as `comment 1234`; null without a request. */
   request: z.string().max(100).nullable(),
-  /** Whether a person asked for it: what a bot asks for counts like what nobody does. */
+  /** Whether a person asked for it. A bot's request counts as none. */
   byPerson: z.boolean(),
   /** The workflow run that carries it out; null outside a workflow. */
   job: z.strictObject({ run: z.string().max(40), attempt: z.int().positive() }).nullable(),
