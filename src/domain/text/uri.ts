@@ -19,7 +19,7 @@ export function listedPairs(list: string): [name: string, value: string][] {
   });
 }
 
-/** A text without the user part of its addresses, which may be a token. */
+/** A text without the user part of its addresses, which may be a token; in quotes, also of one such as `me:TOKEN@host`. */
 export function withoutUsers(text: string): string {
-  return text.replace(/:\/\/[^/\s"]+@/g, '://***@');
+  return text.replace(/(:\/\/|"(?=[^/\s":]+:))[^/\s"]+@/g, '$1***@');
 }

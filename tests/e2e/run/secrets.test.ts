@@ -107,7 +107,7 @@ test('a password in an address that is refused is not repeated', async () => {
   const wrong = [
     ...domains.flatMap((one) => ['--allow-domain', one]),
     ...services.flatMap((one) => ['--service', one]),
-    ...['--base', 'a..https://PassWord99@x.org', '--issue', 'https://PassWord99@x.org/a/b/issues/1'],
+    ...['--base', 'me:PassWord99@x..org', '--issue', 'https://PassWord99@x.org/a/b/issues/1'],
   ];
   const words = ['run', '-m', 'x', '--output', 'json', ...wrong];
   const { exitCode, stdout, stderr } = await runCli(words, { cwd: root });
