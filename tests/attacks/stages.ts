@@ -5,7 +5,7 @@ import { FILLED_FOLDER } from './stages/afterwards/filled-folder.ts';
 import { HANDED_ON } from './stages/afterwards/handed-on.ts';
 import { REVIEWED } from './stages/afterwards/reviewed.ts';
 import { COVERED, TOO_MANY, UNCOVERED } from './stages/checkouts/covered.ts';
-import { BORROWED, DEVICES, EXCHANGED, SHARED } from './stages/checkouts/mounts.ts';
+import { BORROWED, DEVICES, EXCHANGED, SHARED, THROUGH } from './stages/checkouts/mounts.ts';
 import { NESTED } from './stages/checkouts/policy-nested.ts';
 import { FAKED_IN_CHECKOUT, FAKED_IN_WORK_TREE } from './stages/faked-verification.ts';
 import { FILE_STAGES } from './stages/files.ts';
@@ -34,6 +34,7 @@ export const STAGES: readonly Stage[] = [
   DEVICES,
   BORROWED,
   SHARED,
+  THROUGH,
   EXCHANGED,
   REACHED,
   SHOWN,

@@ -6,7 +6,7 @@
 import { accessSync, constants } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { execa } from 'execa';
 import { isWithin } from '../../domain/changes/path.ts';
@@ -16,7 +16,7 @@ import type { SandboxLevel } from '../../domain/run/events.ts';
 import type { EnforcedLimits } from '../../domain/run/limits.ts';
 import type { Warning } from '../../domain/warnings/warning.ts';
 import type { Sandbox } from '../../ports.ts';
-import { orMissing, realPathOf, statOf } from './host-files.ts';
+import { leadsInto, orMissing, statOf } from './host-files.ts';
 import { openSandbox } from './open.ts';
 import type { RefusedLevels, SandboxOptions, ShownPlace } from './options.ts';
 import { searchPath, toolchainVariables } from './visible/toolchains.ts';
@@ -115,8 +115,8 @@ async function tryTools({ root, empty, folder, hostEnv, ...options }: Trial): Pr
   await mkdir(gitDir);
   const sandboxGitDir = { gitDir, objects: join(gitDir, 'objects'), dotGitIsFile: true, nested: [] };
   const scratchDir = join(folder, 'scratch');
-  const path = searchPath(hostEnv).filter((place) => !leadsInto(place, root));
-  const ours = Object.entries(hostEnv).filter(([, value = '']) => !leadsInto(value, root));
+  const path = searchPath(hostEnv).filter((place) => !leadsInto(root, place));
+  const ours = Object.entries(hostEnv).filter(([, value = '']) => !leadsInto(root, value));
   const env = { ...Object.fromEntries(ours), PATH: path.join(':') };
   // Without a sandbox, others may have left files around the empty folder, which such tools also search for.
   const shown = options.mode === 'off' ? { root: '/' } : { root: empty, shownAs: root };
@@ -126,7 +126,7 @@ async function tryTools({ root, empty, folder, hostEnv, ...options }: Trial): Pr
   const found = KNOWN_PROGRAMS.flatMap((name) => {
     const files = path.map((place) => join(place, name));
     const program = files.find(isProgram);
-    return program === undefined || leadsInto(program, root)
+    return program === undefined || leadsInto(root, program)
       ? []
       : [{ name, question: QUESTIONS[name] ?? '--version', path: program }];
   });
@@ -171,11 +171,6 @@ async function worksOutside(
     reject: false,
   });
   return !failed;
-}
-
-/** Programs of the repository must not run outside the sandbox, even if a link or a variable points to one. */
-function leadsInto(path: string, root: string): boolean {
-  return isAbsolute(path) && (isWithin(path, root) || isWithin(realPathOf(path) ?? path, root));
 }
 
 function isProgram(path: string): boolean {

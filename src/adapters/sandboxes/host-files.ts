@@ -2,6 +2,7 @@
 
 import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isWithin } from '../../domain/changes/path.ts';
 
 // Synchronous: a look takes microseconds, a promise many times that, and hundreds of links are examined before every run.
 /** The stat of a path without following links; null if it is missing. */
@@ -51,6 +52,13 @@ export function resolvePath(path: string): ResolvedPath | null {
     names.push(...target.split('/').reverse());
   }
   return { real, links };
+}
+
+/** Whether an absolute path is in a folder, or leads through it by a link, which whoever writes there could replace. */
+export function leadsInto(folder: string, path: string): boolean {
+  if (!path.startsWith('/')) return false;
+  const { real, links } = resolvePath(path) ?? { real: path, links: [] };
+  return [path, real, ...links].some((one) => isWithin(one, folder));
 }
 
 /** True only if nothing is known to be there; what cannot be examined may still exist. */

@@ -7,7 +7,6 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, readdirSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isWithin } from '../../domain/changes/path.ts';
 import type { CommandLimits } from '../../domain/run/limits.ts';
 import type { Sandbox } from '../../ports.ts';
 import { enforcedLimits } from './command/limits.ts';
@@ -17,10 +16,10 @@ import { findShell, lastingCommand, limitedCommand, scriptCommand } from './comm
 import { spawnCommand } from './command/spawn.ts';
 import { supervised } from './command/supervised.ts';
 import { usageOfMarked } from './command/usage.ts';
-import { readText, realPathOf } from './host-files.ts';
+import { readText } from './host-files.ts';
 import { ownFolder, type SandboxOptions } from './options.ts';
 import { commandEnvironment, gitConfig } from './visible/environment.ts';
-import { searchPath, toolchainVariables } from './visible/toolchains.ts';
+import { outsidePath, searchPath, toolchainVariables } from './visible/toolchains.ts';
 
 /** Opens what runs commands where nothing contains them. */
 export async function openUncontained(options: SandboxOptions): Promise<Sandbox> {
@@ -62,9 +61,7 @@ export async function openOutside(
   const files = await ownFolder(options);
   const root = join(files, 'folder');
   await mkdir(root);
-  const isOutside = (place: string) =>
-    place.startsWith('/') && !isWithin(place, tree) && !isWithin(realPathOf(place) ?? place, tree);
-  const PATH = (hostEnv.PATH ?? '').split(':').filter(isOutside).join(':');
+  const PATH = outsidePath(hostEnv, tree).join(':');
   const given = FROM_HOST.flatMap((name) => {
     const value = hostEnv[name];
     return value === undefined ? [] : [[name, value]];

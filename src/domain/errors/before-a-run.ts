@@ -98,7 +98,7 @@ export const BEFORE_A_RUN = {
       ERR_UNWRITABLE:
         'The work tree, or the path of `--patch`, is not writable. Make it writable, or start anyway with `--preflight off`.',
       ERR_OWN_PROGRAM:
-        'Commands of the run could change the installed patchsmith. Install it elsewhere, such as with `npm install --global patchsmith`.',
+        'Commands of the run could change the installed patchsmith, or the node or git that it starts. Install that elsewhere, such as with `npm install --global patchsmith`.',
       ERR_LOGIN_IN_TREE:
         'A cloud credentials file is in the work tree. Move it out, and set the variable to its new path.',
       ERR_UNUSABLE_FILE:

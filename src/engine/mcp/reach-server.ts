@@ -1,10 +1,12 @@
 /** One MCP server: whether it may be started, started where it belongs, and its tools chosen. */
 
-import { realpathSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ConnectOptions, ServerConnection } from '../../adapters/mcp/connect.ts';
 import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
-import { isWithin } from '../../domain/changes/path.ts';
+import { programIn } from '../../adapters/sandboxes/command/shell.ts';
+import { leadsInto } from '../../adapters/sandboxes/host-files.ts';
+import { outsidePath } from '../../adapters/sandboxes/visible/toolchains.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { type ChosenTool, chosenTools } from '../../domain/mcp/chosen-tools.ts';
 import type { FilledEntry } from '../../domain/mcp/server-spec.ts';
@@ -33,7 +35,7 @@ const NO_TIMEOUT_MS = Number.MAX_SAFE_INTEGER;
 
 /** Why a server would hand out what it is given, or run what it must not; null when it may be started. */
 export function whyNotStarted(
-  { input: { trust, settings } }: Pick<Session, 'input'>,
+  { input: { trust, settings, env } }: Pick<Session, 'input'>,
   { sandbox, root }: Pick<ServerPlaces, 'sandbox' | 'root'>,
   [name, entry]: readonly [name: string, entry: FilledEntry],
 ): string | null {
@@ -44,11 +46,12 @@ export function whyNotStarted(
   if (hasSecrets && entry.isContained && trust?.isOutsiders === true)
     return `The MCP server ${name} has secret variables, and an outsider's code is checked out, which it might run or leak them to. Start it with sandbox: false, or without them.`;
   if (entry.isContained) return null;
-  const inTree = namedIn(root, entry);
+  const path = outsidePath(env, root);
+  const inTree = namedIn(root, entry, path);
   if (inTree !== null)
     return `The MCP server ${name} would be started outside the sandbox with ${JSON.stringify(inTree)} in the work tree, where a model may have written it. Start it in the sandbox, or with what is outside the work tree: nothing in the work tree is run there.`;
   for (const { asked, places } of writableMounts(settings)) {
-    const inMount = places.map((folder) => namedIn(folder, entry)).find((word) => word !== null);
+    const inMount = places.map((folder) => namedIn(folder, entry, path)).find((word) => word !== null);
     if (inMount !== undefined)
       return `The MCP server ${name} would run ${JSON.stringify(inMount)} outside the sandbox, but commands can write to it (--mount ${asked}). Use a copy elsewhere, or mount the folder without :rw.`;
   }
@@ -127,17 +130,20 @@ async function programOf(
 
 /**
  * The word or variable of a program's start that names something in a folder which commands can write to; null for none. Whether it is
- * code, a folder with code, or data cannot be told for every program.
+ * code, a folder with code, or data cannot be told for every program. `path` is where a program without a
+ * slash is looked for.
  */
 export function namedIn(
   folder: string,
   { command, args, env }: Pick<ProgramEntry, 'command' | 'args' | 'env'>,
+  path: readonly string[],
 ): string | null {
   if (command.includes('/') && !command.startsWith('/')) return command;
   const names = (text: string) => placesIn(text).some((place) => isIn(folder, place));
-  const words = command.includes('/') ? [command, ...args] : args;
+  const program = command.includes('/') ? command : programIn(env.PATH?.split(':') ?? path, command);
+  if (program !== null && names(program)) return command;
   // The value of a variable may be a secret.
-  return words.find(names) ?? Object.keys(env).find((name) => names(env[name] ?? '')) ?? null;
+  return args.find(names) ?? Object.keys(env).find((name) => names(env[name] ?? '')) ?? null;
 }
 
 /** What may be a path in a word: all of it, and each part between the signs of options, lists, scripts and addresses. */
@@ -145,14 +151,12 @@ function placesIn(word: string): string[] {
   return [word, ...word.split(/[\s"'`;:,|&()<>{}=]|file:\/\/|^-\w(?=\/)/)].filter((part) => part !== '');
 }
 
-/** An absolute path counts whether or not it exists, another one if it is a file there. Links are followed. */
+/** An absolute path counts whether or not it exists, another one if it is a file there. Links are followed, and those on the way count. */
 function isIn(folder: string, name: string): boolean {
   const place = resolve(folder, name);
-  if (name.startsWith('/') && isWithin(place, folder)) return true;
   const found = orNone(() => {
-    const stat = statSync(place, { throwIfNoEntry: false });
-    if (stat === undefined || !(name.startsWith('/') || stat.isFile())) return false;
-    return isWithin(realpathSync(place), folder);
+    const counts = name.startsWith('/') || statSync(place, { throwIfNoEntry: false })?.isFile() === true;
+    return counts && leadsInto(folder, place);
   });
   // Null for a word that is not a path, for example because it has a thousand characters.
   return found ?? false;

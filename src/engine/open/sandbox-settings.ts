@@ -1,7 +1,10 @@
 /** The settings of the sandbox, for every way in which a run begins, and why it is not begun in what they come to. */
 
 import { realpathSync } from 'node:fs';
-import { relative, resolve } from 'node:path';
+import { basename, relative, resolve } from 'node:path';
+import { execPath } from 'node:process';
+import { findProgram } from '../../adapters/sandboxes/command/shell.ts';
+import { leadsInto, realPathOf } from '../../adapters/sandboxes/host-files.ts';
 import type { OpenedSandbox, SandboxOptions } from '../../adapters/sandboxes/options.ts';
 import type { Settings } from '../../config/schema.ts';
 import { absolutePath, isWithin } from '../../domain/changes/path.ts';
@@ -141,20 +144,32 @@ export function whyLoginShown(root: string, { env, cwd }: ProcessPlace): string 
 }
 
 /**
- * Why commands must not run in this work tree with these mounts, or null. A run loads parts of itself and its search program while
- * commands run: a copy that is installed in the work tree (`node_modules/patchsmith`) could be changed by them, and what they write
- * there would run outside the sandbox.
+ * Why commands must not run in this work tree with these mounts, or null. A run loads parts of itself, and starts node, git and the
+ * like outside of the sandbox while commands run: where these are in the work tree (`node_modules/patchsmith`,
+ * `node_modules/node/bin/node`), or are found through a link in it, commands could put their own in the place.
  */
 export function whyOwnProgramShown(
   root: string,
   { mounts = [] }: Pick<SandboxOptions, 'mounts'>,
 ): string | null {
-  const real = (path: string) => orNone(() => realpathSync(path)) ?? path;
   const writable = mounts.flatMap((mount) => (mount.endsWith(':rw') ? [mount.slice(0, -':rw'.length)] : []));
-  const own = real(import.meta.dirname);
-  const folder = [root, ...writable].find((path) => isWithin(own, real(path)));
-  return folder === undefined
-    ? null
-    : `patchsmith itself is in ${folder} (${own}), where commands could change it. ` +
-        'Install it elsewhere, for example with npm install --global patchsmith.';
+  const folders = [root, ...writable].map((named) => ({ named, real: realPathOf(named) ?? named }));
+  const whyIn = (what: string, path: string, advice: string) => {
+    const around = folders.find(({ real }) => leadsInto(real, path));
+    return around && `${what} is in ${around.named} (${path}), where commands could change it. ${advice}`;
+  };
+  const itself = () =>
+    whyIn(
+      'patchsmith itself',
+      import.meta.dirname,
+      'Install it elsewhere, for example with npm install --global patchsmith.',
+    );
+  const starts = [execPath, ...STARTED.flatMap((name) => findProgram(name) ?? [])];
+  const [started] = starts.flatMap(
+    (path) => whyIn(`${basename(path)}, which patchsmith starts,`, path, 'Use one that is elsewhere.') ?? [],
+  );
+  return itself() ?? started ?? null;
 }
+
+/** What is started outside of the sandbox besides node. */
+const STARTED = ['bash', 'bwrap', 'cat', 'chmod', 'find', 'git', 'sh'];

@@ -80,6 +80,7 @@ test.concurrent.each(SCENES)(
     await plantLinks(victim, given);
     const inFolder = (path: string) => join(victim.folder, path);
     const look = lookEverywhere(victim);
+    victim.put(join(victim.root, 'src/look.sh'), look);
     const placeAndTarget = ([place, isParent, to]: Scene['swaps'][number]) => ({
       at: inFolder(isParent ? dirname(place) : place),
       to: to === '/' ? to : inFolder(to),
@@ -111,6 +112,8 @@ test.concurrent.each(SCENES)(
         ],
         args: [
           ...['--sandbox', 'required', '--max-iterations', '50', '--mount', `${inFolder('writable')}:rw`],
+          // It has a sandbox of its own, which opens when the commands have run.
+          ...['--verify', 'bash src/look.sh'],
           ...(mount === null ? [] : ['--mount', `${victim.folder}/${mount}`]),
         ],
         env: {

@@ -45,3 +45,19 @@ test('its folder is not mounted writable', async () => {
   );
   expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`patchsmith itself is in ${installed} (`)]);
 });
+
+test('a node in the work tree, which commands could replace, runs nothing', async () => {
+  const repository = await makeRepository({ 'a.txt': 'a\n', '.gitignore': 'node_modules/\n' });
+  const node = join(repository.root, 'node_modules/node/bin/node');
+  cpSync(process.execPath, node);
+  const { exitCode, lastLine, server } = await scriptedRun({
+    repository,
+    wrap: ['sh', '-c', 'shift; exec "$0" "$@"', node],
+    args: ['--sandbox', 'required'],
+    turns: [{ text: 'Done.' }],
+  });
+  expect([exitCode, server.requests.length]).toEqual([2, 0]);
+  expect(lastLine).toContain(
+    `[ERR_OWN_PROGRAM]: node, which patchsmith starts, is in ${repository.root} (${node})`,
+  );
+});

@@ -1,7 +1,7 @@
 /** MCP servers through the built command. */
 
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { processesWith } from '../../support/machine/processes.ts';
@@ -195,5 +195,40 @@ test('a server is neither read from nor run outside the sandbox from where comma
       expect.stringContaining(`commands can write to it (--mount ${mount})`),
     ]);
   }
+  expect(existsSync(mark)).toBe(false);
+});
+
+test.each([
+  ['on PATH as a link into the work tree', 'served', 'bin/served', '../root/served.sh'],
+  [
+    'behind a link from elsewhere into the work tree and out again',
+    'FOLDER/side/served',
+    'side',
+    'root/link',
+  ],
+])('a program is not run outside the sandbox if it is %s', async (_where, program, at, target) => {
+  const folder = temporaryFolder();
+  const made = await makeRepository({ 'script.yml': '- text: Done.\n' });
+  const root = join(folder, 'root');
+  renameSync(made.root, root);
+  const mark = join(folder, 'mark');
+  for (const name of ['root/served.sh', 'elsewhere/served', 'bin/other']) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), `#!/bin/sh\ntouch ${mark}\n`, { mode: 0o755 });
+  }
+  symlinkSync('../elsewhere', join(root, 'link'));
+  symlinkSync(target, join(folder, at));
+  const config = join(folder, 'mcp.json');
+  const command = program.replace('FOLDER', folder);
+  writeFileSync(config, JSON.stringify({ mcpServers: { a: { command, sandbox: false } } }));
+  const script = ['--provider', 'replay', '--recording', 'script.yml', '--run-dir', join(folder, 'run')];
+  const { exitCode, stderr } = await runCli(['run', '-m', 'Do it', ...script, '--mcp-config', config], {
+    cwd: root,
+    env: { PATH: `${folder}/bin:${process.env.PATH}` },
+  });
+  expect([exitCode, stderr]).toEqual([
+    2,
+    expect.stringContaining(`${JSON.stringify(command)} in the work tree`),
+  ]);
   expect(existsSync(mark)).toBe(false);
 });

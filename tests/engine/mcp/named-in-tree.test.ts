@@ -22,7 +22,9 @@ const found = (line: Line, env: Record<string, string> = {}) => {
   const filled = Object.fromEntries(
     Object.entries(env).map(([name, value]) => [name, value.replace('ROOT', root)]),
   );
-  return namedIn(root, { command, args, env: filled })?.replace(root, 'ROOT').replace(link, 'LINK') ?? null;
+  return (
+    namedIn(root, { command, args, env: filled }, [])?.replace(root, 'ROOT').replace(link, 'LINK') ?? null
+  );
 };
 
 describe('code of the work tree is', () => {

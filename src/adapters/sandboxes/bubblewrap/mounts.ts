@@ -65,10 +65,11 @@ export async function mountsOf(
     { kind: 'scratch', at: '/tmp', bytes: 1024 * MEBIBYTE },
     { kind: 'scratch', at: HOME_INSIDE, bytes: 256 * MEBIBYTE },
     ...toolchains.mounts.map((place): Mount => ({ kind: 'read-only', ...place, optional: true })),
+    // By the path that was given: what commands could replace of it counts, and another sandbox of the run follows it again.
     ...added.map(
-      ({ source, at, writable }): Mount => ({
+      ({ at, writable }): Mount => ({
         kind: writable ? 'read-write' : 'read-only',
-        source,
+        source: at,
         at,
         namedBy: '--mount',
       }),

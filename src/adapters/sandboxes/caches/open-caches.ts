@@ -103,7 +103,7 @@ async function openCache(manager: PackageManager, given: CacheSurroundings): Pro
       return { status: 'refused', reason: sentence(`--cache ${manager}: ${named}: ${reason}`) };
     const covered = CREDENTIAL_FILES.filter((file) => statOf(join(source, file))?.isFile());
     mounts.push(
-      { kind: 'read-only', source, at: shownAt },
+      { kind: 'read-only', source: named, at: shownAt, namedBy: `--cache ${manager}` },
       ...covered.map(
         (file): Mount => ({ kind: 'read-only', source: join(folder, EMPTY), at: join(shownAt, file) }),
       ),

@@ -10,11 +10,12 @@ import { limitingScript } from './limits.ts';
 
 /** The absolute path of a program of the machine, searched for in fixed folders: PATH may lead elsewhere. `more` come last. */
 export function findProgram(name: string, more: readonly string[] = []): string | null {
-  for (const folder of ['/usr/bin', '/bin', '/usr/local/bin', ...more]) {
-    const path = join(folder, name);
-    if (isExecutable(path)) return path;
-  }
-  return null;
+  return programIn(['/usr/bin', '/bin', '/usr/local/bin', ...more], name);
+}
+
+/** The first program of this name in these folders. */
+export function programIn(folders: readonly string[], name: string): string | null {
+  return folders.map((folder) => join(folder, name)).find(isExecutable) ?? null;
 }
 
 /** bash if available: most scripts are written for it. */

@@ -5,6 +5,7 @@ import { isWithin } from '../../../domain/changes/path.ts';
 import type { Environment } from '../../../domain/environment.ts';
 import {
   entriesOf,
+  leadsInto,
   linkOf,
   type ResolvedPath,
   readLink,
@@ -87,6 +88,11 @@ export function findToolchains(host: ToolchainHost): Toolchains {
 export function searchPath(env: ToolchainHost['env']): string[] {
   const named = (env.PATH ?? '').split(':').filter(isAbsolute).map(withoutSlash);
   return [...new Set([...named, ...ALWAYS_IN_PATH])];
+}
+
+/** The folders of PATH without those that are in a work tree, or behind a link in it. */
+export function outsidePath({ PATH = '' }: Environment, tree: string): string[] {
+  return PATH.split(':').filter((place) => place.startsWith('/') && !leadsInto(tree, place));
 }
 
 /** The variables that locate toolchains, as far as they are set. */

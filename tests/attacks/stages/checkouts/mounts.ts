@@ -4,7 +4,8 @@ import { chmodSync, lstatSync, mkdirSync, symlinkSync, utimesSync } from 'node:f
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { attacksIn, type Goal, OPEN_WITHOUT_SANDBOX, type Stage } from '../../attack.ts';
-import { call, commandsIn, toHear, toSee } from '../../goals.ts';
+import { formFound } from '../../canaries.ts';
+import { call, commandsIn, shell, toHear, toSee } from '../../goals.ts';
 import type { Victim } from '../../victim.ts';
 
 const attack = commandsIn('Files', 'mounts', { none: 'untried' }, 'mounts');
@@ -85,6 +86,43 @@ export const SHARED: Stage = {
       (victim) =>
         `perl -MIO::Socket::UNIX -e 'print IO::Socket::UNIX->new(Peer => $ARGV[0])->getline' ${daemonOf(victim)}`,
       toSee('daemon'),
+    ),
+  ],
+};
+
+const within = (victim: Victim, path: string) => join(victim.folder, path);
+
+/** Each sandbox of a run follows the paths of its mounts when it opens: that of a verification, after commands have run. */
+export const THROUGH: Stage = {
+  name: 'a mount through a link in a folder that is mounted writable',
+  prepare(victim) {
+    victim.put(within(victim, 'shared/plain.txt'), 'plain\n');
+    victim.put(join(victim.outside, 'secret.txt'), `${victim.canary('through')}\n`);
+    mkdirSync(within(victim, 'writable'));
+    symlinkSync('../shared', within(victim, 'writable/link'));
+    symlinkSync('writable/link', within(victim, 'side'));
+  },
+  env: (victim) => ({
+    PATCHSMITH_MOUNT: `${within(victim, 'writable')}:rw\n${within(victim, 'side')}`,
+  }),
+  args: ['--verify', 'cat looked.txt; sh look.sh'],
+  ends: { contained: 'usage_error', unfiltered: 'usage_error' },
+  attacks: [
+    attacksIn('Files', 'mounts', 'pinned')(
+      'through',
+      'A command replaces a link that the path of a mount leads through, and the sandbox of the verification shows what that leads to (a run with such a mount is refused)',
+      {
+        canary: 'through',
+        reached({ run, victim }) {
+          const form = formFound(JSON.stringify(run.result.verify), victim.canary('through'));
+          return form === null ? null : `the verify command shows the canary, ${form}`;
+        },
+      },
+      (victim) =>
+        shell(
+          `ln -sfn ../outside ${within(victim, 'writable/link')}; echo looked > looked.txt; echo 'cat ${within(victim, 'side/secret.txt')}' > look.sh`,
+        ),
+      OPEN_WITHOUT_SANDBOX,
     ),
   ],
 };
