@@ -10,7 +10,6 @@
 
 import { obstacleTo } from '../adapters/storage/patch-file.ts';
 import { whyReadOnly } from '../adapters/workspace/find-checkout.ts';
-import { disarmSandboxGitDir } from '../adapters/workspace/sandbox-git-dir.ts';
 import { absolutePath } from '../domain/changes/path.ts';
 import { forbidsBelow, pathGuard, pathPolicy } from '../domain/changes/path-policy.ts';
 import type { Failed } from '../domain/failed.ts';
@@ -72,7 +71,7 @@ async function openInOrder(session: Session, admit: Admit, closing: Closing): Pr
     whyNotUncontained(session.input.trust, sandbox) ?? (await admitted.whyNotIn?.(sandbox)) ?? null;
   if (refusal !== null) return stopped(refusal);
   warnOfReadableSecrets(session, sandbox);
-  const taken = await take(session, admitted, begun.take, sandbox.level);
+  const taken = await take(session, begun.take, sandbox.level);
   if (taken.status === 'stopped') return taken;
   const { workspace } = taken;
   const { shadowGit: shadowDir, scratch: scratchDir } = directory;
@@ -149,7 +148,6 @@ async function openParts(
 /** A large work tree takes time, and a run that has to stop does not wait for it. */
 async function take(
   session: Session,
-  { checkout, directory }: Admitted,
   work: () => Promise<TakenRun | Failed>,
   level: SandboxLevel,
 ): Promise<TakenRun | Stopped> {
@@ -157,7 +155,6 @@ async function take(
   const taken = await raceAbort(endOfWaiting(session), taking);
   if (taken === null) return stopped(interruptedOutcome(session));
   if (taken.status === 'failed') return refused('ERR_NO_SNAPSHOT', taken.message);
-  session.atEnd(() => disarmSandboxGitDir(checkout, directory));
   const { uncovered = [], nested } = taken.workspace.sandboxGitDir;
   const inReach = nested.filter(({ dotGit }) => dotGit === 'folder' || dotGit === 'itself');
   if (level === 'landlock' && inReach.length + uncovered.length > 0) {

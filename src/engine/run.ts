@@ -3,6 +3,7 @@
  * Whatever happens, what exists is written, and the last line says why the run ended.
  */
 
+import { clearScratchAhead } from '../adapters/storage/run-directory.ts';
 import { AgenticLoop } from '../agent/agentic-loop.ts';
 import { ToolExecutor } from '../agent/tool-executor.ts';
 import { Verification } from '../agent/verification.ts';
@@ -80,12 +81,16 @@ async function perform(session: Session, open: OpenFor, until: Until): Promise<E
   const driven = await until(session.times.endOfLooks, () => drive(session, ready, loop));
   await proven(session, ready, driven);
   await ready.close();
-  // No command runs any more. Not awaited here: the end of the run waits for it.
-  void session.disarm();
+  // No command runs any more.
+  const clearing = clearScratchAhead(ready.directory);
   session.input.attempt?.onWorked(session.result.warnings);
   const { finish } = await finishing;
   const ending = { label: 'making and reviewing the patch' };
-  return until(session.times.endOfPatch, () => progress.during(ending, () => finish(session, ready, driven)));
+  const ended = await until(session.times.endOfPatch, () =>
+    progress.during(ending, () => finish(session, ready, driven)),
+  );
+  await clearing;
+  return ended;
 }
 
 /** Tries the tests of the patch while there is a sandbox. */

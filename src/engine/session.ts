@@ -5,7 +5,6 @@ import { createEventStream, createEventTeller } from '../adapters/sinks/event-st
 import { Progress } from '../adapters/sinks/progress/progress.ts';
 import {
   clearScratch,
-  clearScratchAhead,
   isThere,
   makeRunDirectory,
   newRunId,
@@ -94,8 +93,6 @@ export class Session {
   #isKept = false;
   /** Before the loop nothing is spent, or only the journal of the earlier part says what. */
   #soFar: () => Partial<RunResult> = () => ({ costUsd: 'unknown' });
-  #disarm: () => Promise<void> = async () => {};
-  #disarmed: Promise<void> | null = null;
 
   /** `earlier` is null for a new run. */
   constructor(input: RunInput, earlier: EarlierPart | null = null) {
@@ -231,29 +228,6 @@ export class Session {
     this.progress.warn(warning);
     if (this.result.warnings.includes(warning)) return;
     this.record({ warnings: [...this.result.warnings, warning] });
-  }
-
-  /** Calls this when nothing of the run is running any more, however it ended. */
-  atEnd(disarm: () => Promise<void>): void {
-    this.#disarm = disarm;
-  }
-
-  /**
-   * Takes from the run directory what git would run or obey there, and what only the running run needed. Done once, however often
-   * it is asked for. Never rejects.
-   */
-  disarm(): Promise<void> {
-    this.#disarmed ??= Promise.all([
-      this.#disarm().catch((error: unknown) => {
-        const why = error instanceof Error ? error.message : String(error);
-        this.warn(
-          'WARN_LEFT_BEHIND',
-          `${this.directory?.sandboxGitDir} may contain git settings written by commands, which can run programs; remove it: ${why}`,
-        );
-      }),
-      this.directory === null ? null : clearScratchAhead(this.directory),
-    ]).then(() => undefined);
-    return this.#disarmed;
   }
 
   /** Stops the clock and cleans up. */

@@ -55,14 +55,6 @@ test('a report that cannot be written', async () => {
   expect(text).toContain('warning: [WARN_NO_REPORT] There is no report: ');
 });
 
-test('git settings of commands that cannot be removed', async () => {
-  const session = newSession();
-  session.atEnd(() => Promise.reject(new Error('it is busy')));
-  await session.disarm();
-  session.end();
-  expect(session.result.warnings).toEqual([expect.stringMatching(/^\[WARN_LEFT_BEHIND\] .* it is busy$/)]);
-});
-
 test('files of which nothing is known any more, and files that git ignored until now', () => {
   const after = { mode: '100644', blob: 'a'.repeat(40), size: 1 } as const;
   const change = { path: 'new.env', before: null, after, ignored: 'until_now' } as const;

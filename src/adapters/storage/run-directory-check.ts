@@ -19,8 +19,8 @@ const MAX_DEPTH = 1_000;
 const MIB = 1024 * 1024;
 
 /**
- * Why the directory cannot be used, as a sentence; null if it can. Commands of the model write to `agent.git` and `scratch`:
- * these are only checked to be folders, and their contents must not be trusted.
+ * Why the directory cannot be used, as a sentence; null if it can. Commands of the model write to `scratch`: it is only
+ * checked to be a folder, and its contents must not be trusted.
  */
 export async function whyNotUsable(directory: RunDirectory): Promise<string | null> {
   const top = lstatSync(directory.path);
@@ -149,7 +149,7 @@ class Check {
   }
 }
 
-const FOLDER_NAMES: readonly string[] = ['shadow.git', 'agent.git', 'scratch'];
+const FOLDER_NAMES: readonly string[] = ['shadow.git', 'scratch'];
 
 function isWritableByOthers({ mode }: Stats): boolean {
   return (mode & 0o022) !== 0;

@@ -37,9 +37,10 @@ export interface RunDirectory {
   /** The result of its last publication. */
   readonly publication: string;
   readonly shadowGit: string;
-  readonly sandboxGitDir: string;
   /** For the sandbox: emptied when the run ends. */
   readonly scratch: string;
+  /** The git dir of the model's commands, in `scratch`. */
+  readonly sandboxGitDir: string;
 }
 
 /** Where to create a run directory. */
@@ -120,8 +121,8 @@ export function runDirectoryAt(path: string): RunDirectory {
     report: join(path, 'report.html'),
     publication: join(path, 'publish.json'),
     shadowGit: join(path, 'shadow.git'),
-    sandboxGitDir: join(path, 'agent.git'),
     scratch: join(path, 'scratch'),
+    sandboxGitDir: join(path, 'scratch', 'agent.git'),
   };
 }
 

@@ -27,9 +27,10 @@ import {
   type WorkspacePlaces,
 } from './open.ts';
 import { keepRunStart, type RunStart, readRunStart } from './run-start.ts';
-import { reopenSandboxGitDir } from './sandbox-git-dir.ts';
+import { describeSandboxGitDir, makeSandboxGitDir } from './sandbox-git-dir.ts';
 import { rulesFolder } from './tree/looking-git.ts';
 import { shadowRepository, workTreeParts } from './tree/parts.ts';
+import { START_INDEX } from './tree/start-index.ts';
 import { WorkTree } from './tree/work-tree.ts';
 import { copyLinkedOut } from './unwalked/hard-links.ts';
 import { beganIn } from './unwalked/planted-git.ts';
@@ -121,14 +122,18 @@ export async function reopenWorkspace(
     },
   });
   const found = await withoutLeftovers(root, tree, all);
-  const git = await reopenSandboxGitDir(checkout, places.sandboxGitDir, coreSettings(settings));
+  const atStart = { gitDir: shadowDir, index: START_INDEX };
+  await makeSandboxGitDir(checkout, places.sandboxGitDir, coreSettings(settings), atStart);
   const { nested, foreign } = isHere ? start : repositoriesOf(checkout, { parts, tree });
   // One that is only named must not count as the user's next time.
   if (planted.length === 0 || newGitDirs === 'accepted')
     keepRunStart(shadowDir, { ...start, root, nested, foreign, gitDirs: [...parts.planted.known] });
   const workspace = openGitWorkspace({
     ...{ base, parts, tree, foreign, openedNs: start.openedNs, warnings, keepsBase },
-    sandboxGitDir: { ...git, nested: nestedUnderPolicy({ nested, foreign }, isReadOnly) },
+    sandboxGitDir: {
+      ...describeSandboxGitDir(checkout, places.sandboxGitDir),
+      nested: nestedUnderPolicy({ nested, foreign }, isReadOnly),
+    },
   });
   const fresh = checkedOut === undefined ? null : await treeEntries(shadowDir, checkedOut);
   const files = [baseFiles, ...(fresh === null ? [] : [fresh])].map(

@@ -1,6 +1,6 @@
 /** Whether a killed run has changed more than its journal records. */
 
-import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
+import { clearScratch, type RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { reopenWorkspace } from '../../adapters/workspace/reopen.ts';
 import { writtenPaths } from '../../agent/interrupted-calls.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
@@ -37,6 +37,7 @@ export async function unrecordedChanges(
     return { refusal: null, gone: [], unrecorded: [] };
   // No process of the run may keep changing files while they are examined.
   await endLeftoversOf(directory);
+  clearScratch(directory);
   const calls = events.flatMap((event) => (event.type === 'tool.started' ? [event.call] : []));
   const reopened = await reopenWorkspace(
     checkout,
@@ -53,6 +54,7 @@ export async function unrecordedChanges(
       newGitDirs: wereCommandsUnderWay(run) ? 'named' : null,
     },
   );
+  clearScratch(directory);
   if (reopened.status === 'failed')
     return { refusal: isBetween ? null : reopened.message, gone: [], unrecorded: [] };
   const { found, planted, workspace } = reopened;

@@ -93,7 +93,7 @@ function inPlace({ result }: Made, directory: AttemptsPlace['directory']) {
 /** The journal comes last: a directory without one contains no run. */
 function takeOver(from: string, to: string): void {
   const [old, own] = [runDirectoryAt(from), runDirectoryAt(to)];
-  const names = ['shadowGit', 'sandboxGitDir', 'patch', 'uncommitted', 'report', 'events'] as const;
+  const names = ['shadowGit', 'patch', 'uncommitted', 'report', 'events'] as const;
   for (const name of names) if (existsSync(old[name])) renameSync(old[name], own[name]);
   rmSync(from, { recursive: true, force: true });
 }

@@ -20,7 +20,6 @@ import { tryStep } from './step.ts';
 /** From the outcome to the last line that people read. */
 export async function endRun(session: Session, ended: Ended): Promise<RunOutcome> {
   const { input } = session;
-  await session.disarm();
   const concluded = concludeRun(session, ended.outcome);
   session.progress.endStatus();
   const outcome = (await printDocument(session, ended.patch)) ?? concluded;

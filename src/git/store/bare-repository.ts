@@ -3,8 +3,6 @@
 import { lstatSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasCode } from '../../files/failures.ts';
-import { readRegularFile } from '../../files/regular-file.ts';
-import { MAX_PATH_BYTES } from '../../files/tree-view.ts';
 import type { ObjectFormat } from './object-store.ts';
 
 /** How to create one of our bare repositories. */
@@ -13,8 +11,8 @@ export interface RepositoryPlan {
   readonly objectFormat: ObjectFormat;
   /** Another object store to read from; null for none. */
   readonly alternate: string | null;
-  /** Content of HEAD, without the newline; null to keep what is there. */
-  readonly head: string | null;
+  /** Content of HEAD, without the newline. */
+  readonly head: string;
   /** Lines of the `[core]` section. */
   readonly core: Readonly<Record<string, string | boolean>>;
   /** Further sections of the configuration, as text. */
@@ -27,8 +25,9 @@ export function makeRepository(plan: RepositoryPlan): void {
     mkdirSync(join(plan.gitDir, folder), { recursive: true, mode: 0o700 });
   }
   writeFileSync(join(plan.gitDir, 'config'), configOf(plan));
-  if (plan.head !== null) writeFileSync(join(plan.gitDir, 'HEAD'), `${plan.head}\n`);
-  if (plan.alternate !== null) writeFileSync(join(plan.gitDir, ALTERNATES), `${quoted(plan.alternate)}\n`);
+  writeFileSync(join(plan.gitDir, 'HEAD'), `${plan.head}\n`);
+  if (plan.alternate !== null)
+    writeFileSync(join(plan.gitDir, 'objects/info/alternates'), `${quoted(plan.alternate)}\n`);
 }
 
 /** Content of `config`. */
@@ -38,14 +37,6 @@ function configOf(plan: RepositoryPlan): string {
   const format = plan.objectFormat === 'sha1' ? '' : `[extensions]\n\tobjectFormat = ${plan.objectFormat}\n`;
   return `[core]\n${lines.join('')}${format}${plan.config ?? ''}`;
 }
-
-/** Whether the repository still reads from this object store, as `makeRepository` set it up. */
-export function readsFrom(gitDir: string, alternate: string): boolean {
-  const read = readRegularFile(join(gitDir, ALTERNATES), MAX_PATH_BYTES * 2);
-  return read.status === 'ok' && read.bytes.equals(Buffer.from(`${quoted(alternate)}\n`));
-}
-
-const ALTERNATES = 'objects/info/alternates';
 
 /** A path as required by `objects/info/alternates`: C-quoted if a newline, a quote or a comment sign could be misread. */
 function quoted(path: string): string {

@@ -14,8 +14,7 @@ function runFolder(mode = 0o700): string {
     'result.json': '{}',
     'changes.patch': '',
     'report.html': '',
-    'scratch/x': '',
-    'agent.git/hooks/post-commit': '',
+    'scratch/agent.git/hooks/post-commit': '',
     'shadow.git/HEAD': 'ref: refs/heads/none\n',
     'shadow.git/config': '[core]\n',
     'shadow.git/start.index': '',
@@ -42,7 +41,7 @@ const whyNot = async (folder: string) =>
 
 test('a run directory as a run leaves it can be used, whatever commands have made of what is theirs', async () => {
   const folder = runFolder();
-  makePipe(join(folder, 'agent.git/config'));
+  makePipe(join(folder, 'scratch/agent.git/config'));
   symlinkSync('/etc', join(folder, 'scratch/etc'));
   expect(await whyNot(folder)).toBe(null);
   expect(await whyNot(runFolder(0o755))).toBe(null);
@@ -54,7 +53,6 @@ const TAKEN = [
   'result.json.new',
   'changes.patch',
   'report.html',
-  'agent.git',
   'scratch',
   'shadow.git',
   'shadow.git/HEAD',

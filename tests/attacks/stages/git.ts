@@ -183,18 +183,10 @@ const MODEL: readonly Attack[] = [
       `printf '[submodule "y"]\\n\\tpath = y\\n\\turl = --upload-pack=%s\\n' ${victim.trap('option')} >> .gitmodules`,
     ),
   ),
-  // Whose settings are planted by the last one. Without a sandbox, git finds no object once the alternates lead elsewhere.
   attack(
     'agent-log',
-    'The same, for a user who looks there at what the model has committed (`git log -p`, `git status`)',
-    toDo(({ victim, run }) => {
-      const gitDir = join(run.runDir, 'agent.git');
-      const env = { ...victim.gitEnvironment, GIT_DIR: gitDir, GIT_WORK_TREE: victim.root };
-      const log = spawnSync('git', ['log', '-p'], { cwd: victim.root, env, encoding: 'utf8' });
-      spawnSync('git', ['status'], { cwd: victim.root, env });
-      if (victim.sprung('agent')) return 'it was run';
-      return log.stdout.includes('+By the model') ? null : `the log was not shown: ${log.stderr}`;
-    }),
+    'The same, for a user who looks for what the model has committed: its git folder is gone with the run',
+    toDo(({ run }) => (existsSync(join(run.runDir, 'scratch')) ? 'it is there' : null)),
     () => shell('echo "By the model" > log.txt; git add log.txt; git commit -qm x'),
   ),
   attack(

@@ -30,11 +30,11 @@ test('where namespaces are refused, Landlock contains commands, and the result s
       ),
       bash(`node -e "${server}"`),
       bash(
-        'cat /etc/shadow; ls /root/ /home/; kill -9 $PPID; echo x > /tmp/planted; cat "$GIT_DIR/../events.jsonl"',
+        'cat /etc/shadow; ls /root/ /home/; kill -9 $PPID; echo x > /tmp/planted; cat "$GIT_DIR/../../events.jsonl"',
       ),
       bash('echo "gitdir: /nowhere" > .git; (setsid sleep 1000 &); echo ended'),
       bash(
-        'rm .git; mkdir .git; echo x > .git/x; D=$(dirname "$GIT_DIR"); chmod 000 "$D"/* "$D" "$(dirname "$D")"; echo ended',
+        'rm .git; mkdir .git; echo x > .git/x; D=$(realpath "$GIT_DIR/../.."); chmod 000 "$D/scratch"/* "$D"/* "$D" "$(dirname "$D")"; echo ended',
       ),
       bash('rm .git; mkdir .git; echo x > .git/x; touch .git-replaced-$PPID; echo ended; chmod 000 .'),
       { text: 'Done.' },
@@ -51,7 +51,7 @@ test('where namespaces are refused, Landlock contains commands, and the result s
   expect(run.patch).toContain('+b');
   expect(readFileSync(join(repository.root, '.git'), 'utf8')).toBe(dotGit);
   expect(existsSync('/tmp/planted')).toBe(false);
-  const modes = ['..', '', 'agent.git', 'events.jsonl'].map((name) => statSync(join(run.runDir, name)).mode);
+  const modes = ['..', '', 'shadow.git', 'events.jsonl'].map((name) => statSync(join(run.runDir, name)).mode);
   expect(modes.map((mode) => mode & 0o700)).toEqual([0o700, 0o700, 0o700, 0o600]);
 });
 

@@ -8,7 +8,6 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +15,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { ScriptedTurn } from '../../support/claude-server/script.ts';
 import { temporaryFolder } from '../../support/files/repository.ts';
-import { makePipe } from '../../support/files/temp-folder.ts';
 import { type CutRun, cutRun, cutsOf, type RunEnd } from '../../support/runs/recorded-run.ts';
 import { call } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
@@ -132,22 +130,6 @@ function seqOf(run: RunEnd, type: string, after = 0): number {
 function outcomesOf({ events }: RunEnd) {
   return events.flatMap((event) => (event.type === 'tool.completed' ? [event.outcome] : []));
 }
-
-testAtNight('what commands have left in their git dir makes no one wait', async () => {
-  const run = await editRun();
-  const alternates = join(run.runDir, 'agent.git/objects/info/alternates');
-  for (const leave of [
-    () => makePipe(alternates),
-    () => symlinkSync('/dev/zero', alternates),
-    () => symlinkSync('/proc/self/environ', alternates),
-  ]) {
-    run.goBackTo(seqOf(run, 'tool.started'));
-    rmSync(alternates);
-    leave();
-    const end = ended(await run.resume());
-    expect([end.result.outcome, end.patch]).toEqual(['done', run.patch]);
-  }
-});
 
 test('what is protected today stays, whatever the journal says', async () => {
   const run = await editRun();

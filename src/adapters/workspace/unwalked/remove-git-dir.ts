@@ -84,7 +84,7 @@ function run(folder: number, program: string, ...args: readonly string[]): Promi
 }
 
 /** Makes a folder accessible to its owner; if it belongs to someone else, the error that follows tells. */
-export function openToOwner(folder: number): void {
+function openToOwner(folder: number): void {
   const { mode } = fstatSync(folder);
   if ((mode & 0o700) === 0o700) return;
   try {
