@@ -9,58 +9,34 @@ import { dueCompaction } from '../domain/conversation/compaction.ts';
 import { answeredCalls } from '../domain/conversation/segments.ts';
 import { callsDue, callsTooMany, outcomesOf } from '../domain/conversation/tools-phase.ts';
 import { shownImages } from '../domain/images/shown.ts';
-import type { AskedHost } from '../domain/review/egress.ts';
 import { answerTokens, nextRequest } from '../domain/run/budget.ts';
 import type { RunAction, RunEvent } from '../domain/run/events.ts';
 import { advance } from '../domain/run/fold/advance.ts';
 import { withSpent } from '../domain/run/fold/bill.ts';
-import type { ExceededChangeLimit, Interruption } from '../domain/run/limits.ts';
+import type { Interruption } from '../domain/run/limits.ts';
 import type { RunState } from '../domain/run/state.ts';
 import { stopOfInterruption, stopReason } from '../domain/run/stop-reason.ts';
-import type { Clock, LlmProvider } from '../ports.ts';
+import type { LlmProvider } from '../ports.ts';
 import { MESSAGES, verifyFailedPrompt } from '../prompts.ts';
 import { askModel } from './ask-model.ts';
 import { compact, replacementFor } from './compact.ts';
-import type { ReviewParts } from './review.ts';
-import type { ToolExecutor } from './tool-executor.ts';
-import type { Verification } from './verification.ts';
-
-/** What the loop drives, and what bounds it. */
-interface LoopParts {
-  readonly provider: LlmProvider;
-  readonly executor: ToolExecutor;
-  readonly verification: Verification;
-  readonly clock: Clock;
-  /** Aborted by a signal or the deadline; its reason is an `Interruption`. */
-  readonly interrupt: AbortSignal;
-  /** The limit that changes have reached; null when none was reached. */
-  overChanges(): ExceededChangeLimit | null;
-  /** The hosts that were asked for since the last call; those that are only counted again wait until it `isLast`. */
-  asked(isLast?: boolean): AskedHost[];
-  /** Calls `wake` once there is a host among them that was never asked for before; replaces an earlier `wake`. */
-  onAsked(wake: () => void): void;
-  /** Ends what lives longer than a call until the next one, so that the work is judged while only the runner acts. */
-  restServers(): Promise<void>;
-  /** Has the finished work reviewed, and says what blocks it; never asked where the run has no review. */
-  review(
-    state: RunState,
-    asking: Pick<ReviewParts, 'provider' | 'signal' | 'now'>,
-  ): AsyncGenerator<RunAction>;
-  /** How the replayed run was continued after it had stopped here; null if it ended. */
-  resumption?(): RunAction | null;
-}
+import type { AgentParts } from './parts.ts';
+import { ToolExecutor } from './tool-executor.ts';
+import { verifyWork } from './verification.ts';
 
 /**
  * The loop: asks the model, lets the executor carry out its calls, verifies, and stops at the first limit. Every step
  * is an action that is recorded before it counts.
  */
 export class AgenticLoop {
-  readonly #parts: LoopParts;
+  readonly #parts: AgentParts;
+  readonly #executor: ToolExecutor;
   #state: RunState;
 
   /** `state` is the state after the last recorded event. */
-  constructor(state: RunState, parts: LoopParts) {
+  constructor(state: RunState, parts: AgentParts) {
     this.#parts = parts;
+    this.#executor = new ToolExecutor(parts);
     this.#state = state;
   }
 
@@ -74,14 +50,14 @@ export class AgenticLoop {
    * recorded. Rejects only for bugs and a broken machine.
    */
   async *run(first: readonly RunAction[] = []): AsyncGenerator<RunEvent> {
-    const { interrupt, overChanges } = this.#parts;
+    const { interrupt, workspace } = this.#parts;
     for (const action of first) yield this.#advance(action);
     while (this.#state.stop === null) {
-      yield* this.#asked();
+      yield* this.asked();
       if (interrupt.aborted && this.#state.interruption === null) {
         yield this.#advance({ type: 'run.interrupted', interruption: interrupt.reason });
       }
-      const over = overChanges();
+      const over = workspace.notes().exceeded;
       if (over !== null && this.#state.overChanges === null)
         yield this.#advance({ type: 'changes.limited', ...over });
       const { limits } = this.#state;
@@ -89,20 +65,18 @@ export class AgenticLoop {
       const replacement = stop === null ? null : replacementFor(this.#state, stop);
       if (replacement !== null) {
         yield this.#advance(replacement);
-        this.#parts.executor.forgetAllBut(new Set());
+        this.#executor.forgetAllBut(new Set());
       } else if (stop) {
         await this.#parts.restServers();
-        for await (const action of this.#parts.executor.settle(this.#state.iterations))
-          yield this.#advance(action);
-        yield* this.#asked(true);
+        for await (const action of this.#executor.settle(this.#state.iterations)) yield this.#advance(action);
+        yield* this.asked(true);
         yield this.#advance({ type: 'run.stopped', stop });
         const resumed = this.#parts.resumption?.() ?? null;
         if (resumed !== null) yield this.#advance(resumed);
       } else {
-        const steps = this.#step(this.#state);
-        for await (const action of wokenBetween(steps, (wake) => this.#parts.onAsked(wake))) {
-          yield* this.#asked();
-          if (action !== null) yield this.#advance(action);
+        for await (const action of this.#step(this.#state)) {
+          yield* this.asked();
+          yield this.#advance(action);
         }
       }
     }
@@ -118,9 +92,12 @@ export class AgenticLoop {
       });
   }
 
-  /** Recorded while the call or command that asked for the hosts runs, so that a run which is killed in it has not lost them. */
-  *#asked(isLast = false): Generator<RunEvent> {
-    const hosts = this.#parts.asked(isLast);
+  /**
+   * The hosts that were asked for, as an event. Whoever has accepted every event so far may ask for it while a call or command runs, so
+   * that a run which is killed in it has not lost them.
+   */
+  *asked(isLast = false): Generator<RunEvent> {
+    const hosts = this.#parts.takeHosts(isLast);
     if (hosts.length > 0) yield this.#advance({ type: 'network.used', hosts });
   }
 
@@ -131,7 +108,7 @@ export class AgenticLoop {
   }
 
   async *#step(state: RunState): AsyncGenerator<RunAction> {
-    const { executor, verification, interrupt } = this.#parts;
+    const { interrupt } = this.#parts;
     const { phase, limits } = state;
     switch (phase.at) {
       case 'model':
@@ -139,7 +116,7 @@ export class AgenticLoop {
         break;
       case 'tools': {
         const calls = callsDue(phase);
-        yield* executor.execute({
+        yield* this.#executor.execute({
           calls,
           tooMany: callsTooMany(phase, calls),
           cutOff: phase.cutOff,
@@ -158,7 +135,7 @@ export class AgenticLoop {
         break;
       case 'verify':
         await this.#parts.restServers();
-        yield* verification.run({
+        yield* verifyWork(this.#parts, {
           commands: state.verify,
           baseline: state.verifyBaseline,
           changes: state.changes,
@@ -180,7 +157,8 @@ export class AgenticLoop {
       case 'objections': {
         await this.#parts.restServers();
         const provider = asked(this.#parts.provider, state.models.length > 1);
-        yield* this.#parts.review(state, { provider, signal: interrupt, now: () => this.#state });
+        const { reviewWork } = await import('./review.ts');
+        yield* reviewWork(state, { ...this.#parts, provider, now: () => this.#state });
         break;
       }
       case 'ended':
@@ -189,7 +167,7 @@ export class AgenticLoop {
   }
 
   async *#modelTurn(state: RunState): AsyncGenerator<RunAction> {
-    const { executor, interrupt } = this.#parts;
+    const { interrupt } = this.#parts;
     const { conversation, limits } = state;
     const isOfFallback = state.models.length > 1;
     const provider = asked(this.#parts.provider, isOfFallback);
@@ -197,7 +175,7 @@ export class AgenticLoop {
     if (due !== null) {
       yield* compact(state, due, provider, interrupt);
       if (this.#state.conversation.segment > conversation.segment)
-        executor.forgetAllBut(answeredCalls(this.#state.conversation));
+        this.#executor.forgetAllBut(answeredCalls(this.#state.conversation));
       return;
     }
     const next = nextRequest(state, limits);
@@ -212,7 +190,7 @@ export class AgenticLoop {
       answerTokens: (spent) => answerTokens(spent.reduce(withSpent, state), limits),
       signal: interrupt,
     });
-    if (result?.status === 'ok') yield { type: 'turn.completed', turn: executor.named(result.turn) };
+    if (result?.status === 'ok') yield { type: 'turn.completed', turn: this.#executor.named(result.turn) };
     else if (result !== null) {
       const { status: _, ...failure } = result;
       yield { type: 'turn.failed', ...failure };
@@ -223,35 +201,4 @@ export class AgenticLoop {
 /** The provider as the loop asks it, by the model whose turn it is. */
 function asked({ complete }: LlmProvider, isOfFallback: boolean): Pick<LlmProvider, 'complete'> {
   return { complete: (request) => complete(isOfFallback ? { ...request, isOfFallback } : request) };
-}
-
-/**
- * Yields what `steps` yields, and null whenever it is woken in between. `onceAwake` gets what wakes it, anew each time it waits.
- * A consumer that leaves while `steps` works does not wait for that.
- */
-export async function* wokenBetween<Step>(
-  steps: AsyncGenerator<Step>,
-  onceAwake: (wake: () => void) => void,
-): AsyncGenerator<Step | null> {
-  let isWorking = false;
-  try {
-    for (;;) {
-      isWorking = true;
-      const next = steps.next();
-      const awake = () =>
-        new Promise<IteratorResult<Step> | null>((resolve, reject) => {
-          next.then(resolve, reject);
-          onceAwake(() => resolve(null));
-        });
-      let step = await awake();
-      for (; step === null; step = await awake()) yield null;
-      isWorking = false;
-      if (step.done) return;
-      yield step.value;
-    }
-  } finally {
-    const left = steps.return(undefined);
-    if (isWorking) left.catch(() => undefined);
-    else await left;
-  }
 }

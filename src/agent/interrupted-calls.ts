@@ -7,6 +7,7 @@ import type { RunAction } from '../domain/run/events.ts';
 import type { RunState } from '../domain/run/state.ts';
 import type { Tool } from '../ports.ts';
 import { interruptedPrompt } from '../prompts.ts';
+import type { AgentParts } from './parts.ts';
 import type { CommandChanges } from './policy.ts';
 
 /** What to record for calls during which the runner died. */
@@ -21,12 +22,8 @@ interface Settlement {
   readonly foreign: PathChange[];
 }
 
-/** The rules for judging interrupted calls. */
-interface SettlementRules {
-  readonly tools: readonly Tool[];
-  /** Whether a path may be changed. Changes to other paths are put back, so they are not reported. */
-  readonly permits: (path: string) => boolean;
-}
+/** Changes to paths that are not permitted are put back, so they are not reported. */
+type SettlementRules = Pick<AgentParts, 'tools' | 'permits'>;
 
 /**
  * Attributes the changes `found` since the last event to the calls in progress. A call that changed something is answered as

@@ -7,6 +7,7 @@ import { changesRecorded } from '../domain/journal/recorded-changes.ts';
 import { belongsTo } from '../domain/review/git-folder.ts';
 import type { RunAction } from '../domain/run/events.ts';
 import type { Workspace } from '../ports/workspace.ts';
+import type { AgentParts } from './parts.ts';
 
 /** What commands did, before any of it is recorded. */
 export interface CommandChanges {
@@ -47,10 +48,7 @@ export async function enforcePolicy(changes: CommandChanges, parts: PolicyParts)
   };
 }
 
-interface PolicyParts {
-  readonly workspace: Workspace;
-  readonly permits: (path: string) => boolean;
-}
+type PolicyParts = Pick<AgentParts, 'workspace' | 'permits'>;
 
 interface EnforcedOnce extends Omit<Enforced, 'hidden'> {
   /** What the look after it found besides. */

@@ -32,19 +32,17 @@ import { answerTokens } from '../domain/run/budget.ts';
 import type { CommandReport, RunAction } from '../domain/run/events.ts';
 import { withSpent } from '../domain/run/fold/bill.ts';
 import { askedNow, type RunState } from '../domain/run/state.ts';
-import type { Redact } from '../domain/secrets/redact.ts';
 import { formatNumber } from '../domain/text/words.ts';
 import type { Workspace } from '../ports/workspace.ts';
 import type { LlmProvider } from '../ports.ts';
 import { render } from '../prompts.ts';
 import { askModel } from './ask-model.ts';
+import type { AgentParts } from './parts.ts';
 
 /** What a review is made with. */
-export interface ReviewParts {
+interface ReviewParts extends Pick<AgentParts, 'redact' | 'interrupt'> {
   readonly provider: Pick<LlmProvider, 'complete'>;
   readonly workspace: Pick<Workspace, 'makePatch'>;
-  readonly redact: Redact;
-  readonly signal: AbortSignal;
   /** The state after the last yielded event. */
   now(): RunState;
 }
@@ -66,7 +64,7 @@ export async function* reviewWork(state: RunState, parts: ReviewParts): AsyncGen
 }
 
 async function* askReviewer(state: RunState, parts: ReviewParts): AsyncGenerator<RunAction> {
-  const { provider, workspace, redact, signal, now } = parts;
+  const { provider, workspace, redact, interrupt: signal, now } = parts;
   const made = await workspace.makePatch(state.changes.net());
   if (made.status === 'failed') {
     yield failure('no_patch', made.message);

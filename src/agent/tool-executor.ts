@@ -6,16 +6,14 @@
 
 import type { FoundChange } from '../domain/changes/change.ts';
 import type { LlmTurn, ToolCall } from '../domain/conversation/conversation.ts';
-import type { SeenLines, SeenNote } from '../domain/conversation/seen-files.ts';
+import type { SeenNote } from '../domain/conversation/seen-files.ts';
 import type { ToolOutcome } from '../domain/conversation/tool.ts';
 import { MAX_CALLS_IN_A_TURN } from '../domain/conversation/tools-phase.ts';
 import { CutShort } from '../domain/errors/thrown.ts';
 import type { ShownImages } from '../domain/images/shown.ts';
 import { changesRecorded } from '../domain/journal/recorded-changes.ts';
 import type { RunAction } from '../domain/run/events.ts';
-import type { Redact } from '../domain/secrets/redact.ts';
-import type { Workspace } from '../ports/workspace.ts';
-import type { Clock, Sandbox, Tool, ToolContext, ToolResult } from '../ports.ts';
+import type { Sandbox, Tool, ToolContext, ToolResult } from '../ports.ts';
 import { notingUnseen, recordChanges, recordEarlier } from './calls/lane-changes.ts';
 import { lanesOf, sideBySide } from './calls/lanes.ts';
 import {
@@ -26,29 +24,11 @@ import {
   withOwnNames,
 } from './calls/prepared-call.ts';
 import { ImageRoom, shownOutcome, withPolicyNotice } from './calls/shown-outcome.ts';
+import type { AgentParts } from './parts.ts';
 import { hiddenFiles } from './policy.ts';
 
 /** What the executor needs to run tool calls. */
-interface ExecutorParts {
-  readonly tools: readonly Tool[];
-  readonly workspace: Workspace;
-  readonly sandbox: Sandbox;
-  readonly seen: SeenLines;
-  readonly clock: Clock;
-  readonly redact: Redact;
-  /** False for a path that the plan or the settings do not allow to be changed. */
-  readonly permits: (path: string) => boolean;
-  /** The working directory: what the model's paths are relative to. */
-  readonly folder: string;
-  /** Maximum characters of one result; results are truncated nowhere else. */
-  readonly maxOutputChars: number;
-  /**
-   * Interrupts this one call, where that differs from what interrupts the turn: a replay lets calls end that ended in time.
-   */
-  readonly interruptOf?: ((call: ToolCall) => AbortSignal) | undefined;
-  /** The recorded result of a call to the outside; if given, no such call is made. */
-  readonly outcomeOf?: ((call: ToolCall) => ToolOutcome) | undefined;
-}
+type ExecutorParts = Omit<AgentParts, 'provider' | 'verifyPlace' | 'takeHosts' | 'restServers'>;
 
 /** The pending calls of one turn. `cutOff` turns are answered without running anything. */
 interface TurnCalls {
@@ -173,9 +153,11 @@ export class ToolExecutor {
     result: ToolResult | null,
     { notice, room }: { readonly notice: string; readonly room: ImageRoom },
   ): ToolOutcome {
+    const { redact, toolSettings, outcomeOf } = this.#parts;
+    const { maxOutputChars } = toolSettings;
     if (result !== null)
-      return withPolicyNotice(shownOutcome(call.name, result, { ...this.#parts, room }), notice);
-    const outcome = this.#parts.outcomeOf?.(call);
+      return withPolicyNotice(shownOutcome(call.name, result, { redact, maxOutputChars, room }), notice);
+    const outcome = outcomeOf?.(call);
     if (outcome?.status === 'ok') room.count(outcome.images ?? []);
     return outcome ?? { status: 'failed', reason: 'crashed', text: 'Not recorded.' };
   }

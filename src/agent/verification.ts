@@ -8,23 +8,21 @@ import { whyFailed } from '../domain/review/why-failed.ts';
 import type { CommandReport, RunAction } from '../domain/run/events.ts';
 import { failuresIn, judgeReports, wasNotRun } from '../domain/run/verify-baseline.ts';
 import { type Redact, redactedExcerpt } from '../domain/secrets/redact.ts';
-import type { Workspace } from '../ports/workspace.ts';
-import type { OpenedPlace, Sandbox, VerifyPlace } from '../ports.ts';
+import type { OpenedPlace, Sandbox } from '../ports.ts';
+import type { AgentParts } from './parts.ts';
 import { enforcePolicy } from './policy.ts';
 
 /** What verify commands run in, and how their changes are judged. */
-interface VerificationParts extends ReportParts {
-  readonly place: VerifyPlace;
-  readonly workspace: Workspace;
-  /** False for a path that the plan or the settings do not allow to be changed. */
-  readonly permits: (path: string) => boolean;
-}
+type VerificationParts = Pick<
+  AgentParts,
+  'verifyPlace' | 'workspace' | 'permits' | 'redact' | 'toolSettings' | 'watchVerify'
+>;
 
 interface ReportParts {
   readonly redact: Redact;
   /** Per command. */
   readonly timeoutMs: number;
-  readonly watch?: CommandWatch;
+  readonly watch?: AgentParts['watchVerify'];
   /** How often a command that fails is run again before it counts as failed; default 0. */
   readonly reruns?: number;
   /** No command is run after one that fails. For setup, where later commands build on earlier ones, always. */
@@ -37,11 +35,8 @@ interface VerifyParts extends ReportParts {
   readonly sandbox: Pick<Sandbox, 'run'>;
 }
 
-/** Called for each command as it starts; what it returns is called when the command has ended. */
-type CommandWatch = (command: string) => (report: CommandReport) => void;
-
 /** What is verified, and when. */
-export interface Verified {
+interface Verified {
   readonly commands: readonly string[];
   /** How they ended before the work; null when they were not run. */
   readonly baseline: readonly CommandReport[] | null;
@@ -54,66 +49,45 @@ export interface Verified {
 /** Maximum characters of a command's output shown to the model and in the result. */
 const REPORT_CHARS = 8_000;
 
-/** Runs the verify commands and records what they change. */
-export class Verification {
-  readonly #parts: VerificationParts;
-
-  constructor(parts: VerificationParts) {
-    this.#parts = parts;
+/**
+ * Runs the verify commands, without `verifyAll` up to the first that fails otherwise than before the work. Their changes to the work
+ * tree are recorded as theirs and stay out of the patch; forbidden ones are reverted. A fresh checkout is discarded together with
+ * their changes. Files of the patch among those changes are reported, since the patch has other contents for them. Does nothing
+ * if the run has to stop before the first command.
+ */
+export async function* verifyWork(parts: VerificationParts, verified: Verified): AsyncGenerator<RunAction> {
+  const { verifyPlace: place, workspace } = parts;
+  const { changes, iteration, signal } = verified;
+  const isInWorkTree = place.kind === 'worktree';
+  // Only known changes go into a fresh checkout, and in the work tree verify commands may change what came from outside once more.
+  if ((isInWorkTree || changes.includeForeign) && !signal.aborted)
+    yield* changesRecorded(await workspace.capture('all'), { by: 'outside' }, iteration);
+  const opened = await place.open(changes.net(), signal);
+  if (opened.status === 'interrupted') return;
+  // Once a verify command has rewritten it, a file from outside would pass for one of the commands.
+  const before = changes.otherwise();
+  const reports = await reportsIn(opened, parts, verified);
+  let otherwise = opened.status === 'ok' ? [...opened.otherwise()] : [];
+  if (isInWorkTree) {
+    const found = await workspace.capture('after_commands');
+    yield* (await enforcePolicy({ changes: found, source: { by: 'verify' }, iteration }, parts)).actions;
+    otherwise = [...new Set([...before, ...changes.otherwise()])];
   }
+  // The tree of the base with the patch so far.
+  const made = signal.aborted ? null : await workspace.makePatch(changes.net());
+  const tree = made?.status === 'proven' ? made.patch.tree : null;
+  yield { type: 'verify.completed', tree, ...seen(reports, otherwise) };
+}
 
-  /**
-   * Runs the commands, with `stopsAtFailure` up to the first that fails otherwise than before the work. Their changes to the work tree
-   * are recorded as theirs and stay out of the patch; forbidden ones are reverted. A fresh checkout is discarded together with
-   * their changes. Files of the patch among those changes are reported, since the patch has other contents for them. Does nothing
-   * if the run has to stop before the first command.
-   */
-  async *run(verified: Verified): AsyncGenerator<RunAction> {
-    const { place, workspace } = this.#parts;
-    const { changes, iteration, signal } = verified;
-    // Only known changes go into a fresh checkout, and in the work tree verify commands may change what came from outside once more.
-    if ((place.kind === 'worktree' || changes.includeForeign) && !signal.aborted)
-      yield* changesRecorded(await workspace.capture('all'), { by: 'outside' }, iteration);
-    const opened = await place.open(changes.net(), signal);
-    if (opened.status === 'interrupted') return;
-    if (place.kind === 'worktree') yield* this.#inWorkTree(opened, verified);
-    else {
-      const reports = await this.#reports(opened, verified);
-      const otherwise = opened.status === 'ok' ? [...opened.otherwise()] : [];
-      yield { type: 'verify.completed', tree: await this.#tree(verified), ...seen(reports, otherwise) };
-    }
-  }
-
-  async *#inWorkTree(
-    opened: Exclude<OpenedPlace, { status: 'interrupted' }>,
-    verified: Verified,
-  ): AsyncGenerator<RunAction> {
-    const { iteration } = verified;
-    const source = { by: 'verify' as const };
-    // Once a verify command has rewritten it, a file from outside would pass for one of the commands.
-    const before = verified.changes.otherwise();
-    const reports = await this.#reports(opened, verified);
-    const changes = await this.#parts.workspace.capture('after_commands');
-    yield* (await enforcePolicy({ changes, source, iteration }, this.#parts)).actions;
-    const otherwise = [...new Set([...before, ...verified.changes.otherwise()])];
-    yield { type: 'verify.completed', tree: await this.#tree(verified), ...seen(reports, otherwise) };
-  }
-
-  /** The tree of the base with the patch so far; null if there is no such patch. */
-  async #tree({ changes, signal }: Verified): Promise<string | null> {
-    if (signal.aborted) return null;
-    const made = await this.#parts.workspace.makePatch(changes.net());
-    return made.status === 'proven' ? made.patch.tree : null;
-  }
-
-  #reports(
-    opened: Exclude<OpenedPlace, { status: 'interrupted' }>,
-    { commands, baseline, signal }: Verified,
-  ): Promise<CommandReport[]> {
-    const { place } = this.#parts;
-    const isFailure = (report: CommandReport) => judgeReports([report], baseline).failed.length > 0;
-    return runInPlace(opened, { setup: place.setup, commands }, signal, { ...this.#parts, isFailure });
-  }
+function reportsIn(
+  opened: Exclude<OpenedPlace, { status: 'interrupted' }>,
+  { verifyPlace: { setup }, redact, toolSettings, watchVerify: watch }: VerificationParts,
+  { commands, baseline, signal }: Verified,
+): Promise<CommandReport[]> {
+  const { verifyTimeoutMs: timeoutMs, flakyReruns: reruns, verifyAll } = toolSettings;
+  const isFailure = (report: CommandReport) => judgeReports([report], baseline).failed.length > 0;
+  const how = { redact, timeoutMs, reruns, stopsAtFailure: !verifyAll, isFailure, ...(watch && { watch }) };
+  return runInPlace(opened, { setup, commands }, signal, how);
 }
 
 /** Commands that have changed what they verify passed on other files than they had failed on: the failure counts. */

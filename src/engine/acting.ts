@@ -4,17 +4,11 @@
  */
 
 import type { Progress } from '../adapters/sinks/progress/progress.ts';
-import type { Workspace } from '../ports/workspace.ts';
-import type { LlmProvider, Sandbox, Tool, VerifyPlace } from '../ports.ts';
+import type { AgentParts } from '../agent/parts.ts';
+import type { Sandbox } from '../ports.ts';
 
 /** The ports through which a run acts. */
-export interface ActingPorts {
-  readonly provider: LlmProvider;
-  readonly sandbox: Sandbox;
-  readonly verifyPlace: VerifyPlace;
-  readonly workspace: Workspace;
-  readonly tools: readonly Tool[];
-}
+export type ActingPorts = Pick<AgentParts, 'provider' | 'sandbox' | 'verifyPlace' | 'workspace' | 'tools'>;
 
 /** What comes before an act, and who watches it: nothing depends on whether somebody does. */
 interface Acting {

@@ -7,10 +7,9 @@ import type { SandboxMode, SandboxOptions } from '../adapters/sandboxes/options.
 import { openJournal } from '../adapters/sinks/journal.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import type { WorkspacePlaces } from '../adapters/workspace/open.ts';
+import type { AgentParts } from '../agent/parts.ts';
 import { awaitedBefore } from '../domain/conversation/awaited.ts';
-import type { ToolCall } from '../domain/conversation/conversation.ts';
 import { SeenLines } from '../domain/conversation/seen-files.ts';
-import type { ToolOutcome } from '../domain/conversation/tool.ts';
 import type { Failed } from '../domain/failed.ts';
 import type { ServerUse } from '../domain/mcp/server-tool.ts';
 import type { Permitted } from '../domain/review/allowed-domain.ts';
@@ -23,7 +22,7 @@ import { type RunState, startOf } from '../domain/run/state.ts';
 import type { Redact } from '../domain/secrets/redact.ts';
 import type { Checkout } from '../git/checkout-layout.ts';
 import type { ProvenPatch, SandboxGitDir, Workspace } from '../ports/workspace.ts';
-import type { Clock, EventSink, LlmProvider, Sandbox, Tool, VerifyPlace } from '../ports.ts';
+import type { EventSink, LlmProvider, Sandbox, Tool, VerifyPlace } from '../ports.ts';
 import type { RanBefore } from './open/setup-commands.ts';
 import type { Session } from './session.ts';
 
@@ -89,37 +88,20 @@ export interface Settled
 }
 
 /** Everything that the loop needs, and how it begins. */
-export interface Ready {
+export interface Ready
+  extends Omit<AgentParts, 'seen' | 'folder' | 'toolSettings' | 'takeHosts' | 'watchVerify'> {
   readonly status: 'ready';
   /** As it was found before anything else. */
   readonly checkout: Checkout;
   readonly directory: RunDirectory;
   readonly start: RunStarted;
   readonly beginning: Beginning;
-  readonly provider: LlmProvider;
-  readonly workspace: Workspace;
-  readonly sandbox: Sandbox;
-  readonly verifyPlace: VerifyPlace;
   /** Always a fresh checkout. */
   readonly provePlace: VerifyPlace;
-  readonly tools: readonly Tool[];
   /** The MCP servers and what they were used for, as of now. */
   readonly servers: () => readonly ServerUse[];
-  /** Ends the MCP servers that are programs until the next call, so that nothing but the runner acts. Never rejects. */
-  readonly restServers: () => Promise<void>;
-  readonly permits: (path: string) => boolean;
   /** Whether anything below a folder is protected, as far as the rules can tell without looking at files. */
   readonly forbidsBelow: (folder: string) => boolean;
-  readonly clock: Clock;
-  /** Aborted with an `Interruption`. */
-  readonly interrupt: AbortSignal;
-  /** The signal of one call, where it differs. */
-  readonly interruptOf?: (call: ToolCall) => AbortSignal;
-  /** The recorded result of a call to the outside, which is then not made. */
-  readonly outcomeOf?: (call: ToolCall) => ToolOutcome;
-  readonly redact: Redact;
-  /** Continues the run when its loop has stopped; absent or null if it ends. */
-  readonly resumption?: () => RunAction | null;
   /** Further readers of the events; each is called when those before it have written. */
   readonly sinks: readonly EventSink[];
   /** Derives the final outcome from the decided one and the patch. */

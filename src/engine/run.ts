@@ -5,8 +5,6 @@
 
 import { clearScratchAhead } from '../adapters/storage/run-directory.ts';
 import { AgenticLoop } from '../agent/agentic-loop.ts';
-import { ToolExecutor } from '../agent/tool-executor.ts';
-import { Verification } from '../agent/verification.ts';
 import type { ModelUse } from '../domain/fallback/fallback.ts';
 import { proofLine } from '../domain/report/result-lines.ts';
 import type { RunEvent } from '../domain/run/events.ts';
@@ -14,7 +12,7 @@ import type { RunOutcome, Stopped } from '../domain/run/outcome.ts';
 import type { RunState } from '../domain/run/state.ts';
 import { pluralize } from '../domain/text/words.ts';
 import { inParts, type Until } from '../files/time-limit.ts';
-import { type ActingPorts, acting } from './acting.ts';
+import { acting } from './acting.ts';
 import { crashed } from './finish/crash.ts';
 import { endRun, loadReport } from './finish/end.ts';
 import type { Ended, LoopEnd } from './finish/finish.ts';
@@ -71,7 +69,15 @@ async function perform(session: Session, open: OpenFor, until: Until): Promise<E
     superseded: [...superseded],
     commandLimits: ports.sandbox.limits,
   });
-  const loop = loopOver(session, ports, ready);
+  const loop = new AgenticLoop(beginning.state, {
+    ...ready,
+    ...ports,
+    seen: beginning.seen,
+    folder: start.workingDirectory,
+    toolSettings: start.toolSettings,
+    takeHosts: (isLast) => session.asked.take(isLast),
+    watchVerify: () => (report) => progress.verified(report),
+  });
   progress.follow(() => loop.state);
   session.follow(() => partSoFar(session, loop.state));
   // What only the end needs is loaded while the model works, before any command runs.
@@ -105,57 +111,12 @@ async function proven(session: Session, ready: Ready, end: LoopEnd): Promise<voi
   if (testProof !== null) session.progress.note(`tests ${proofLine(testProof)}`);
 }
 
-/** The loop with what carries out its calls and checks its work. */
-function loopOver({ progress, asked: hosts }: Session, ports: ActingPorts, ready: Ready): AgenticLoop {
-  const { provider, workspace, sandbox, verifyPlace, tools } = ports;
-  const { start, permits, clock, interrupt, redact } = ready;
-  const { state, seen } = ready.beginning;
-  const executor = new ToolExecutor({
-    tools,
-    workspace,
-    sandbox,
-    seen,
-    clock,
-    redact,
-    permits,
-    folder: start.workingDirectory,
-    maxOutputChars: start.toolSettings.maxOutputChars,
-    interruptOf: ready.interruptOf,
-    outcomeOf: ready.outcomeOf,
-  });
-  const verification = new Verification({
-    place: verifyPlace,
-    workspace,
-    redact,
-    permits,
-    timeoutMs: start.toolSettings.verifyTimeoutMs,
-    reruns: start.toolSettings.flakyReruns,
-    stopsAtFailure: !start.toolSettings.verifyAll,
-    watch: () => (report) => progress.verified(report),
-  });
-  return new AgenticLoop(state, {
-    provider,
-    executor,
-    verification,
-    clock,
-    interrupt,
-    overChanges: () => workspace.notes().exceeded,
-    asked: (isLast) => hosts.take(isLast),
-    onAsked: (wake) => hosts.onNew(wake),
-    restServers: ready.restServers,
-    async *review(reviewed, asking) {
-      const { reviewWork } = await import('../agent/review.ts');
-      yield* reviewWork(reviewed, { ...asking, workspace, redact });
-    },
-    ...(ready.resumption === undefined ? {} : { resumption: ready.resumption }),
-  });
-}
-
 /** Runs the loop to its end. An early end is kept as a value, so that the work so far is still written. */
 async function drive(session: Session, ready: Ready, loop: AgenticLoop): Promise<LoopEnd> {
   const { first, state, actions } = ready.beginning;
-  let { stop } = state;
+  let { stop, seq } = state;
   const accept = (event: RunEvent) => {
+    seq = event.seq;
     for (const sink of session.sinks) sink.accept(event);
     if (event.type === 'run.stopped') stop = event.stop;
     warnOfEvent(session, event, loop.state.models);
@@ -165,6 +126,14 @@ async function drive(session: Session, ready: Ready, loop: AgenticLoop): Promise
     await openSinks(session, ready, () => loop.state);
     session.input.watcher?.onStart();
     accept(first);
+    session.asked.onNew(() => {
+      // An event on its way here comes first, and the loop asks for the hosts before the next one.
+      if (seq < loop.state.seq || loop.state.stop !== null) return;
+      // What a sink throws here, it throws again for the next event.
+      void tryStep(async () => {
+        for (const event of loop.asked()) accept(event);
+      });
+    });
     for await (const event of loop.run(actions)) accept(event);
   });
   if (followed.status !== 'cut_short') return { stop, state: loop.state, driven: followed };

@@ -1,34 +1,21 @@
 import { expect, test } from 'vitest';
-import { Verification } from '../../src/agent/verification.ts';
+import { verifyWork } from '../../src/agent/verification.ts';
 import { ChangeLedger } from '../../src/domain/changes/ledger.ts';
 import type { RunAction } from '../../src/domain/run/events.ts';
-import { redactorFor } from '../../src/domain/secrets/redact.ts';
-import { openRealParts, type RealParts, SECRET, verifyPlaceIn } from '../support/files/real-parts.ts';
+import { openRealParts, type RealParts, SECRET } from '../support/files/real-parts.ts';
 import { isRunning, oddSeconds } from '../support/machine/processes.ts';
 import { withEnoughTime } from '../support/waiting/enough-time.ts';
 import { until } from '../support/waiting/until.ts';
 
 async function verify(
-  { sandbox, workspace }: RealParts,
+  parts: RealParts,
   commands: readonly string[],
-  { timeoutMs = 20_000, permits = (_path: string) => true, signal = new AbortController().signal } = {},
+  { timeoutMs = 20_000, signal = new AbortController().signal } = {},
 ) {
-  const verification = new Verification({
-    place: verifyPlaceIn(sandbox),
-    workspace,
-    redact: redactorFor([SECRET]),
-    permits,
-    timeoutMs,
-  });
+  const toolSettings = { ...parts.toolSettings, verifyTimeoutMs: timeoutMs };
   const actions: RunAction[] = [];
-  for await (const action of verification.run({
-    baseline: null,
-    commands,
-    changes: new ChangeLedger(),
-    iteration: 2,
-    signal,
-  }))
-    actions.push(action);
+  const verified = { baseline: null, commands, changes: new ChangeLedger(), iteration: 2, signal };
+  for await (const action of verifyWork({ ...parts, toolSettings }, verified)) actions.push(action);
   const last = actions.at(-1);
   const reports = last?.type === 'verify.completed' ? last.reports : [];
   return {

@@ -4,21 +4,14 @@ import type { FoundChange } from '../../domain/changes/change.ts';
 import { isRuleFile } from '../../domain/changes/path.ts';
 import { changesRecorded } from '../../domain/journal/recorded-changes.ts';
 import type { RunAction } from '../../domain/run/events.ts';
-import type { Redact } from '../../domain/secrets/redact.ts';
 import type { Workspace } from '../../ports/workspace.ts';
 import { putBackPrompt, removedGitPrompt } from '../../prompts.ts';
+import type { AgentParts } from '../parts.ts';
 import { enforcePolicy } from '../policy.ts';
 import { type PreparedCall, type RunnableCall, sourceOf, targetsOf } from './prepared-call.ts';
 
 /** What changes are captured and judged with. */
-interface LaneParts {
-  readonly workspace: Workspace;
-  readonly redact: Redact;
-  /** False for a path that the plan or the settings do not allow to be changed. */
-  readonly permits: (path: string) => boolean;
-  /** The working directory. */
-  readonly folder: string;
-}
+type LaneParts = Pick<AgentParts, 'workspace' | 'redact' | 'permits' | 'folder'>;
 
 /** A change since the last call belongs to no call and must not be attributed to the next one. */
 export async function* recordEarlier(

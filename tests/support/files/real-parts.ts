@@ -3,25 +3,24 @@ import { onTestFinished } from 'vitest';
 import { openSandbox } from '../../../src/adapters/sandboxes/open.ts';
 import { findCheckout } from '../../../src/adapters/workspace/find-checkout.ts';
 import { openWorkspace } from '../../../src/adapters/workspace/open.ts';
+import type { AgentParts } from '../../../src/agent/parts.ts';
 import { ToolExecutor } from '../../../src/agent/tool-executor.ts';
 import type { ToolCall } from '../../../src/domain/conversation/conversation.ts';
 import { SeenLines } from '../../../src/domain/conversation/seen-files.ts';
 import type { ShownImages } from '../../../src/domain/images/shown.ts';
 import type { RunAction } from '../../../src/domain/run/events.ts';
 import { redactorFor } from '../../../src/domain/secrets/redact.ts';
-import type { Workspace } from '../../../src/ports/workspace.ts';
 import type { Sandbox, VerifyPlace } from '../../../src/ports.ts';
 import { createTools } from '../../../src/tools/registry.ts';
+import { started } from '../runs/events.ts';
 import { makeRepository } from './repository.ts';
 import { tempFolder } from './temp-folder.ts';
 
 /** A secret that the executor knows. */
 export const SECRET = 'hunter2-hunter2';
 
-export interface RealParts {
+export interface RealParts extends Omit<AgentParts, 'provider'> {
   readonly root: string;
-  readonly workspace: Workspace;
-  readonly sandbox: Sandbox;
   readonly executor: ToolExecutor;
 }
 
@@ -51,22 +50,31 @@ export async function openRealParts(
   if (opened.status !== 'ok') throw new Error(opened.reason);
   const { sandbox } = opened;
   onTestFinished(() => sandbox.close());
-  const executor = new ToolExecutor({
+  const parts = {
     tools: createTools({ commandTimeoutMs: 20_000, maxCommandTimeoutMs: 60_000 }),
     workspace,
     sandbox,
+    verifyPlace: verifyPlaceIn(sandbox),
     seen: new SeenLines(),
-    clock: Date.now,
-    redact: redactorFor([SECRET]),
     permits,
     folder: '',
-    maxOutputChars: 2_000,
-  });
-  return { root, workspace, sandbox, executor };
+    toolSettings: {
+      ...started.toolSettings,
+      maxOutputChars: 2_000,
+      verifyTimeoutMs: 20_000,
+      verifyAll: true,
+    },
+    clock: Date.now,
+    redact: redactorFor([SECRET]),
+    interrupt: new AbortController().signal,
+    takeHosts: () => [],
+    restServers: async () => undefined,
+  };
+  return { root, ...parts, executor: new ToolExecutor(parts) };
 }
 
 /** The work tree as the place of verify commands, by the sandbox of the model's. */
-export function verifyPlaceIn(sandbox: Sandbox): VerifyPlace {
+function verifyPlaceIn(sandbox: Sandbox): VerifyPlace {
   return {
     kind: 'worktree',
     setup: [],

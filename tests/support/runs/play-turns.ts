@@ -2,13 +2,11 @@
 
 import { createReplayProvider } from '../../../src/adapters/providers/replay.ts';
 import { AgenticLoop } from '../../../src/agent/agentic-loop.ts';
-import { reviewWork } from '../../../src/agent/review.ts';
-import { Verification } from '../../../src/agent/verification.ts';
 import type { RunAction, RunEvent, RunStarted } from '../../../src/domain/run/events.ts';
 import type { Limits, StopReason } from '../../../src/domain/run/limits.ts';
 import { startOf } from '../../../src/domain/run/state.ts';
 import type { TurnRequest } from '../../../src/ports.ts';
-import { openRealParts, type RealParts, verifyPlaceIn } from '../files/real-parts.ts';
+import { openRealParts, type RealParts } from '../files/real-parts.ts';
 import { limits, started } from './events.ts';
 
 /** How the loop ended, and all it said. */
@@ -32,7 +30,6 @@ export interface Asked {
 /** Plays these turns through the real loop, executor, workspace and sandbox. */
 export async function play(turns: readonly RunAction[], asked: Asked = {}): Promise<Ended> {
   const parts = await openRealParts({ 'a.txt': 'old\n' });
-  const { sandbox, workspace, executor } = parts;
   const recorded = createReplayProvider({
     name: 'test',
     text: turns.map((event) => JSON.stringify(event)).join('\n'),
@@ -47,6 +44,7 @@ export async function play(turns: readonly RunAction[], asked: Asked = {}): Prom
     at: Date.now(),
   };
   const loop = new AgenticLoop(startOf(first), {
+    ...parts,
     provider: {
       name: 'replay',
       ...recorded,
@@ -55,21 +53,7 @@ export async function play(turns: readonly RunAction[], asked: Asked = {}): Prom
         return recorded.complete(request);
       },
     },
-    executor,
-    verification: new Verification({
-      place: verifyPlaceIn(sandbox),
-      workspace,
-      redact: (text) => text,
-      permits: () => true,
-      timeoutMs: 20_000,
-    }),
-    clock: Date.now,
     interrupt: interrupt.signal,
-    review: (state, asking) => reviewWork(state, { ...asking, workspace, redact: (text) => text }),
-    overChanges: () => null,
-    asked: () => [],
-    onAsked() {},
-    restServers: async () => undefined,
   });
   const events: RunEvent[] = [];
   for await (const event of loop.run()) {
