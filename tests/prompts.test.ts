@@ -22,11 +22,9 @@ const limits: Limits = {
   maxCostUsd: null,
   deadlineMs: 1_800_000,
   fixRounds: 3,
-  maxTokensRecoveries: 3,
   maxChangedFiles: 20_000,
   maxChangedBytes: 256 * 1024 ** 2,
   maxChangedFileBytes: 100 * 1024 ** 2,
-  stallTurns: 3,
 };
 const paths = { allow: [], protect: [] };
 const parts = {

@@ -1,15 +1,14 @@
 /** The limits of a run: those of its settings and those that it began with, and the times at which it has to stop. */
 
 import type { Settings } from '../config/schema.ts';
-import { type ChangeLimits, Limits, MAX_RECOVERIES, MAX_STALL_TURNS } from '../domain/run/limits.ts';
+import { type ChangeLimits, Limits } from '../domain/run/limits.ts';
 import { openInterrupt } from '../host/deadline.ts';
 import type { ProcessParts } from '../host/process-parts.ts';
 import type { RunInput } from './run-input.ts';
 
 /** The limits of a new run. */
 export function limitsOf(settings: Settings): Limits {
-  const all: Limits = { ...settings, maxTokensRecoveries: MAX_RECOVERIES, stallTurns: MAX_STALL_TURNS };
-  return Limits.strip().parse(all);
+  return Limits.strip().parse(settings);
 }
 
 /**

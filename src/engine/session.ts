@@ -14,9 +14,7 @@ import {
 } from '../adapters/storage/run-directory.ts';
 import { lockRun, lockWorkTree, runIsBusy, treeIsBusy } from '../adapters/storage/run-lock.ts';
 import { notePlace } from '../adapters/storage/run-places.ts';
-import type { ToolCall } from '../domain/conversation/conversation.ts';
 import { ReportEvents } from '../domain/report/report-events.ts';
-import type { CommandReport } from '../domain/run/events.ts';
 import type { Interruption, Limits } from '../domain/run/limits.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
@@ -30,6 +28,7 @@ import type { EventSink } from '../ports.ts';
 import { emptyResult } from './finish/result.ts';
 import { endSuddenly } from './finish/sudden-end.ts';
 import { EgressRecord } from './open/egress-record.ts';
+import { callsOf, type RecordedRun } from './resumed/recorded-run.ts';
 import type { RunInput } from './run-input.ts';
 import { limitsOf, openTimes, type RunTimes } from './run-limits.ts';
 
@@ -46,17 +45,12 @@ export const OPENING_STAGES = [
 /** One of `OPENING_STAGES`. */
 export type OpeningStage = (typeof OPENING_STAGES)[number];
 
-/** What a resumed run brings along. */
+/** A run that is resumed. */
 export interface EarlierPart {
-  readonly runId: string;
-  readonly limits: Limits;
+  readonly run: RecordedRun;
   /** Milliseconds it has worked so far. */
   readonly spentMs: number;
   readonly warnings: readonly string[];
-  /** How the verify commands ended before the work; null when they were not run. */
-  readonly verifyBaseline: readonly CommandReport[] | null;
-  /** The calls it has begun. */
-  readonly calls: readonly ToolCall[];
 }
 
 /** What lives as long as one run of the process: identity, clock, interrupt, progress and secrets. */
@@ -100,7 +94,8 @@ export class Session {
     this.input = input;
     this.startedAt = now();
     this.#spentMs = earlier?.spentMs ?? 0;
-    this.runId = earlier?.runId ?? input.attempt?.runId ?? newRunId(this.startedAt);
+    const [start, ...more] = earlier?.run.events ?? [];
+    this.runId = start?.runId ?? input.attempt?.runId ?? newRunId(this.startedAt);
     const secrets = secretsOf(input);
     this.redact = redactorFor(secrets);
     this.findKnown = knownSecretFinder(secrets);
@@ -116,12 +111,12 @@ export class Session {
       redact: this.redact,
       quiet: settings.quiet,
       verbose: settings.verbose,
-      verifyBaseline: earlier?.verifyBaseline ?? null,
-      calls: earlier?.calls ?? [],
+      verifyBaseline: start?.verifyBaseline ?? null,
+      calls: callsOf(more),
     });
     const warnings = [...(earlier?.warnings ?? [])];
     this.result = { ...emptyResult(this.runId, input.version), warnings };
-    this.limits = earlier?.limits ?? limitsOf(settings);
+    this.limits = start?.limits ?? limitsOf(settings);
     const leftMs = this.limits.deadlineMs - this.#spentMs;
     this.times = openTimes(input, { leftMs, isResumed: this.isResumed });
     this.sinks = [

@@ -1,35 +1,15 @@
 import { expect, test } from 'vitest';
-import { NO_DENIALS, withDenials } from '../../src/domain/review/denied.ts';
 import { decideOutcome, type OutcomeFacts } from '../../src/domain/run/decide-outcome.ts';
 import { ProviderFailureKind, type StopReason } from '../../src/domain/run/limits.ts';
 import { repositoriesReason, withheldReason } from '../../src/engine/finish/result.ts';
 
 const completed: StopReason = { why: 'completed', summary: '' };
+const changedFiles: OutcomeFacts['changedFiles'] = [
+  { path: 'a.txt', kind: 'modify', additions: 1, deletions: 0 },
+];
 const ended = (stop: StopReason, more: Partial<OutcomeFacts> = {}) =>
-  decideOutcome({
-    stop,
-    changedFiles: 1,
-    setupChanged: 0,
-    merges: false,
-    answered: false,
-    verified: 0,
-    verifyIn: 'worktree',
-    unverified: [],
-    preexisting: 0,
-    ifNoChanges: 'ok',
-    denied: NO_DENIALS,
-    ifDenied: 'report',
-    unwritable: null,
-    withheld: null,
-    publishFailure: null,
-    unmade: null,
-    unreviewed: null,
-    forbiddenPaths: [],
-    hiddenPaths: [],
-    gitDirsInDoubt: [],
-    ...more,
-  });
-const denied = withDenials(NO_DENIALS, [{ kind: 'network', what: 'a.example', calls: ['a'], why: 'no' }]);
+  decideOutcome({ stop, changedFiles, ...more });
+const denied: OutcomeFacts['denied'] = [{ kind: 'network', what: 'a.example', calls: ['a'], why: 'no' }];
 const limit = (name: (StopReason & { why: 'limit' })['limit']): StopReason => ({
   why: 'limit',
   limit: name,
@@ -54,12 +34,12 @@ test.each([
   ['ERR_VERIFY_FAILED', ended({ why: 'verify_failed', commands: ['npm test'] })],
   ['ERR_NOT_REVIEWED', ended(completed, { unreviewed: 'The patch was not reviewed' })],
   ['ERR_SETUP_FAILED', ended({ why: 'unready', reason: 'The setup command failed.' })],
-  ['ERR_NO_CHANGE', ended(completed, { changedFiles: 0, ifNoChanges: 'error' })],
-  ['ERR_NO_FILE_WRITTEN', ended(completed, { changedFiles: 0, unwritable: 'EROFS' })],
+  ['ERR_NO_CHANGE', ended(completed, { changedFiles: [], ifNoChanges: 'error' })],
+  ['ERR_NO_FILE_WRITTEN', ended(completed, { changedFiles: [], unwritable: 'EROFS' })],
   ['ERR_FORBIDDEN_PATH', ended(completed, { forbiddenPaths: ['LICENSE'] })],
   ['ERR_HIDDEN_PATH', ended(completed, { hiddenPaths: ['a'] })],
   ['ERR_GIT_DIR_IN_DOUBT', ended(completed, { gitDirsInDoubt: ['a/.git'] })],
-  ['ERR_DENIED', ended(completed, { denied, ifDenied: 'error' })],
+  ['ERR_DENIED', ended(completed, { denied, deniedCount: 1, ifDenied: 'error' })],
   ['ERR_SECRET_IN_PATCH', ended(completed, { withheld: withheldReason(secret) })],
   ['ERR_REPOSITORY_IN_PATCH', ended(completed, { withheld: repositoriesReason(['a']) })],
   ['ERR_PATCH_NOT_PROVEN', ended(completed, { publishFailure: 'The tree differs.' })],
@@ -91,5 +71,5 @@ test('every way in which a provider fails has its own', () => {
 
 test('what ends well has none', () => {
   expect(ended(completed)).toMatchObject({ name: 'done', errorCode: null });
-  expect(ended(completed, { changedFiles: 0 })).toMatchObject({ name: 'no_change', errorCode: null });
+  expect(ended(completed, { changedFiles: [] })).toMatchObject({ name: 'no_change', errorCode: null });
 });

@@ -7,7 +7,7 @@ import { type SettingKey, type Settings, settingEntries } from '../../config/sch
 import type { FallbackModel } from '../../domain/fallback/fallback.ts';
 import { isCovered, permittedToday } from '../../domain/review/allowed-domain.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
-import { type Limits, MAX_RECOVERIES, MAX_STALL_TURNS } from '../../domain/run/limits.ts';
+import type { Limits } from '../../domain/run/limits.ts';
 import { mainPrice, priceText } from '../../domain/run/pricing.ts';
 import { printedWord } from '../../domain/shell-word.ts';
 import { fallbackOf, reviewerOf } from '../../engine/open/provider.ts';
@@ -73,12 +73,7 @@ export function withinToday<Start extends RunStarted>(
     modelSettings: given.includes('maxOutputTokens')
       ? { ...modelSettings, maxOutputTokens: settings.maxOutputTokens }
       : modelSettings,
-    limits: {
-      ...limits,
-      maxTokensRecoveries: Math.min(limits.maxTokensRecoveries, MAX_RECOVERIES),
-      stallTurns: Math.min(limits.stallTurns, MAX_STALL_TURNS),
-      ...Object.fromEntries(ofToday),
-    },
+    limits: { ...limits, ...Object.fromEntries(ofToday) },
   };
 }
 

@@ -18,12 +18,7 @@ import { advance } from '../../domain/run/fold/advance.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import { openRun } from '../../engine/open-run.ts';
-import {
-  earlierPartOf,
-  type RecordedRun,
-  recordedRun,
-  resumption,
-} from '../../engine/resumed/recorded-run.ts';
+import { type RecordedRun, recordedRun, resumption } from '../../engine/resumed/recorded-run.ts';
 import { resumedRun } from '../../engine/resumed/spec.ts';
 import { runOpened } from '../../engine/run.ts';
 import type { RunInput } from '../../engine/run-input.ts';
@@ -113,13 +108,13 @@ export async function resumeRun(input: RunInput, request: ResumeRequest): Promis
     if (obstacle !== null) return { status: 'refused', problems: [obstacle] };
     // Otherwise the next end judges the work again.
     const isOfTheMachine = ENDED_BY_THE_MACHINE.includes(earlier?.outcome ?? null);
-    const before = earlierPartOf(recorded, isOfTheMachine ? (earlier?.warnings ?? []) : []);
+    const warnings = isOfTheMachine ? (earlier?.warnings ?? []) : [];
+    const { state } = recorded;
     const spec = resumedRun(recorded, { acceptChanges: request.acceptChanges });
     const again = { ...input, attempts: earlier?.attempts ?? null };
-    const outcome = await runOpened(again, (session) => openRun(session, spec), {
-      ...before,
-      spentMs: before.spentMs + now() - begunAt,
-    });
+    const spentMs = Math.max(0, state.now - state.startedAt) + now() - begunAt;
+    const part = { run: recorded, warnings, spentMs };
+    const outcome = await runOpened(again, (session) => openRun(session, spec), part);
     return { status: 'printed', outcome };
   } finally {
     letGo();

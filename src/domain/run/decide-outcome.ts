@@ -1,10 +1,11 @@
 /** Decides how a run has ended, from facts. */
 
+import { succeeded } from '../conversation/tool.ts';
 import type { CodeFor } from '../errors/registry.ts';
-import { type Denials, describeDenials, NO_DENIALS } from '../review/denied.ts';
+import { describeDenials } from '../review/denied.ts';
 import { formatNumber, listed, pluralize } from '../text/words.ts';
+import type { RunStarted } from './events.ts';
 import { ExceededChangeLimit, type ProviderFailureKind, type StopReason } from './limits.ts';
-import type { VerifyIn } from './model-settings.ts';
 import {
   blocked,
   changesExpected,
@@ -21,6 +22,7 @@ import {
   usageError,
   verifyFailed,
 } from './outcome.ts';
+import type { RunResult } from './result.ts';
 
 /** Why a patch that exists is not given out. */
 export interface Withheld {
@@ -28,29 +30,12 @@ export interface Withheld {
   readonly reason: string;
 }
 
-/** What is known when a run has ended. Whatever is left out did not happen. */
-export interface OutcomeFacts {
+/** What is known when a run has ended, by the names of its start and its result. Whatever is left out did not happen. */
+export interface OutcomeFacts
+  extends Partial<Pick<RunStarted, 'setupChanges' | 'ifNoChanges' | 'ifDenied'>>,
+    Partial<Pick<RunResult, 'changedFiles' | 'followUp' | 'answer' | 'denied' | 'deniedCount'>>,
+    Partial<Pick<RunResult, 'verify' | 'verifyIn' | 'unverified' | 'flaky' | 'preexistingFailures'>> {
   readonly stop: StopReason;
-  readonly changedFiles?: number;
-  /** Number of files that commands before the work changed; they are not in the patch. */
-  readonly setupChanged?: number;
-  /** The work is a merge of the base: keeping it as git made it is a result, too. */
-  readonly merges?: boolean;
-  /** The model gave the answer that the run was to end with. */
-  readonly answered?: boolean;
-  /** Number of verify commands that passed at the end, and where. */
-  readonly verified?: number;
-  readonly verifyIn?: VerifyIn;
-  /** Paths whose contents in the patch are not the ones the verify commands saw. */
-  readonly unverified?: readonly string[];
-  /** Verify commands that failed and passed on the same files. */
-  readonly flaky?: readonly string[];
-  /** Number of verify commands that failed at the end just as they had failed before the run. */
-  readonly preexisting?: number;
-  readonly ifNoChanges?: 'ok' | 'error';
-  /** What calls asked for and did not get, and whether a run may end well without it. */
-  readonly denied?: Denials;
-  readonly ifDenied?: 'report' | 'error';
   /** Why none of the intended writes happened; null if some did, or none were intended. */
   readonly unwritable?: string | null;
   /** Why an existing patch is not published; null when it may be. */
@@ -109,8 +94,9 @@ function providerCode<Kind extends ProviderFailureKind>(kind: Kind) {
 const MAX_NAMED = 10;
 
 function completed(facts: OutcomeFacts): RunOutcome {
-  const { forbiddenPaths = [], hiddenPaths = [], gitDirsInDoubt = [], denied = NO_DENIALS } = facts;
-  const { changedFiles = 0, ifNoChanges = 'ok' } = facts;
+  const { forbiddenPaths = [], hiddenPaths = [], gitDirsInDoubt = [], ifNoChanges = 'ok' } = facts;
+  const denied = { named: facts.denied ?? [], count: facts.deniedCount ?? 0 };
+  const changed = facts.changedFiles?.length ?? 0;
   if (forbiddenPaths.length > 0)
     return policyViolation(
       'ERR_FORBIDDEN_PATH',
@@ -131,7 +117,7 @@ function completed(facts: OutcomeFacts): RunOutcome {
       'ERR_DENIED',
       `The run was denied what it asked for (--if-denied error): ${describeDenials(denied)}.`,
     );
-  if (changedFiles === 0 && facts.unwritable)
+  if (changed === 0 && facts.unwritable)
     return internalError(
       'ERR_NO_FILE_WRITTEN',
       `No file could be written: ${openEnded(facts.unwritable)}. Make the work tree writable, and run it again.`,
@@ -142,11 +128,11 @@ function completed(facts: OutcomeFacts): RunOutcome {
     return verifyFailed('ERR_NOT_REVIEWED', `${facts.unreviewed} (--if-not-reviewed error).`);
   const without = denied.count > 0 ? `; denied: ${describeDenials(denied)}` : '';
   const verified = verifiedPart(facts);
-  if (changedFiles > 0)
-    return done(`${pluralize(changedFiles, 'file')} changed${verified || ', nothing to verify'}${without}.`);
-  if (facts.answered === true && ifNoChanges === 'ok')
+  if (changed > 0)
+    return done(`${pluralize(changed, 'file')} changed${verified || ', nothing to verify'}${without}.`);
+  if ((facts.answer ?? null) !== null && ifNoChanges === 'ok')
     return done(`The model answered without changing a file${verified}${without}.`);
-  if (facts.merges === true)
+  if ((facts.followUp?.merge ?? null) !== null)
     return done(`The merge with the base is kept as git made it${verified}${without}.`);
   const reason = `The model finished without changing a file${verified}${without}.`;
   return ifNoChanges === 'error' ? changesExpected(reason) : noChange(reason);
@@ -154,7 +140,9 @@ function completed(facts: OutcomeFacts): RunOutcome {
 
 /** Empty when nothing was verified, otherwise starts with a comma. */
 function verifiedPart(facts: OutcomeFacts): string {
-  const { verified = 0, preexisting = 0, verifyIn, unverified = [], flaky = [] } = facts;
+  const { verify = [], verifyIn, unverified = [], flaky = [] } = facts;
+  const verified = verify.filter(({ end }) => succeeded(end)).length;
+  const preexisting = facts.preexistingFailures?.length ?? 0;
   const where = verifyIn === 'checkout' ? ' in a fresh checkout' : '';
   const otherwise =
     unverified.length > 0 ? `, but on different contents than the patch in ${listed(unverified, 5)}` : '';
@@ -239,12 +227,12 @@ function changes(flag: string, what: string, unit: string): LimitEntry {
 }
 
 function keptWork(facts: OutcomeFacts): string {
-  const { stop, changedFiles = 0, setupChanged = 0 } = facts;
+  const { stop, changedFiles = [], setupChanges = [] } = facts;
   const unpublished = facts.withheld?.reason ?? facts.publishFailure ?? facts.unmade;
   if (unpublished) return openEnded(unpublished);
-  if (changedFiles > 0) return `the patch so far has ${pluralize(changedFiles, 'file')}`;
-  if (setupChanged > 0)
-    return `commands before the work changed ${pluralize(setupChanged, 'file')}, the model none`;
+  if (changedFiles.length > 0) return `the patch so far has ${pluralize(changedFiles.length, 'file')}`;
+  if (setupChanges.length > 0)
+    return `commands before the work changed ${pluralize(setupChanges.length, 'file')}, the model none`;
   const isLeftOut = stop.why === 'limit' && ExceededChangeLimit.shape.limit.safeParse(stop.limit).success;
   return isLeftOut ? 'nothing of it is in the patch' : 'no file was changed';
 }

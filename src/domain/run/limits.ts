@@ -92,24 +92,15 @@ export const Limits = z.strictObject({
   maxCostUsd: z.number().positive().nullable(),
   deadlineMs: z.int().positive(),
   fixRounds: z.int().nonnegative(),
-  /** How many times in a row an answer cut off by the output limit is continued. */
-  maxTokensRecoveries: z.int().nonnegative(),
   maxChangedFiles: z.int().positive(),
   /** Maximum bytes of changed files that are recorded, in total and per file. */
   maxChangedBytes: z.int().positive(),
   maxChangedFileBytes: z.int().positive(),
-  /** Number of identical turns with identical results in a row that count as a stall. */
-  stallTurns: z.int().min(2),
 });
 export type Limits = z.infer<typeof Limits>;
 
 /** The version of the journal's format. Readers refuse any other. */
 export const JOURNAL_VERSION = 1;
-
-/** The same for every run; there is no setting for it. */
-export const MAX_RECOVERIES = 3;
-/** Number of turns in a row with the same calls and the same results after which a run ends. */
-export const MAX_STALL_TURNS = 5;
 
 /** Why a provider could not answer, by class. */
 export const ProviderFailureKind = z.enum([

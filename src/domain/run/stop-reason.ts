@@ -6,6 +6,11 @@ import type { Interruption, Limits, StopReason } from './limits.ts';
 import type { RunState } from './state.ts';
 import { judgeReports } from './verify-baseline.ts';
 
+/** How many times in a row an answer that the output limit cut off is continued. */
+const MAX_RECOVERIES = 3;
+/** Number of turns in a row with the same calls and the same results after which a run ends. */
+const MAX_STALL_TURNS = 5;
+
 /** Null means continue. Checked before every step of the loop, so that no call starts beyond a limit. */
 export function stopReason(state: RunState, limits: Limits): StopReason | null {
   const stop = reasonToStop(state, limits);
@@ -62,15 +67,10 @@ function reasonToStop(state: RunState, limits: Limits): StopReason | null {
   }
   // A review is not a turn of the work, and checks the caps itself.
   if (['tools', 'verify', 'review'].includes(state.phase.at)) return null;
-  if (state.cutOffsInARow > limits.maxTokensRecoveries) {
-    return {
-      why: 'limit',
-      limit: 'output_tokens',
-      value: limits.maxTokensRecoveries,
-      used: state.cutOffsInARow,
-    };
+  if (state.cutOffsInARow > MAX_RECOVERIES) {
+    return { why: 'limit', limit: 'output_tokens', value: MAX_RECOVERIES, used: state.cutOffsInARow };
   }
-  if (state.repeats >= limits.stallTurns) {
+  if (state.repeats >= MAX_STALL_TURNS) {
     return {
       why: 'blocked',
       by: 'stall',

@@ -11,7 +11,7 @@ import { type Attempts, withAttemptHosts, withAttempts } from '../../domain/atte
 import { publishFailed, type RunOutcome, type Stopped, stopped } from '../../domain/run/outcome.ts';
 import { continuing } from '../finish/crash.ts';
 import { openRun } from '../open-run.ts';
-import { earlierPartOf, recordedRun } from '../resumed/recorded-run.ts';
+import { recordedRun } from '../resumed/recorded-run.ts';
 import { resumedRun } from '../resumed/spec.ts';
 import { type OpenFor, runOpened } from '../run.ts';
 import type { Session } from '../session.ts';
@@ -37,10 +37,12 @@ export async function bringIn(
   takeOver(path, directory.path);
   const journal = await readJournal(directory.events);
   if (journal.status === 'failed') throw new Error(journal.message);
-  const run = await recordedRun(directory, journal);
+  const { deadlineMs } = limits;
+  const run = await recordedRun(directory, journal, null, (start) => {
+    return { ...start, limits: { ...start.limits, deadlineMs } };
+  });
   const { stop } = run.state;
   const warnings = [...result.warnings, ...best.warnings];
-  const earlier = earlierPartOf(run, warnings);
   const spec = resumedRun(run, { acceptChanges: false, ...(stop === null ? {} : { stop }) });
   const open: OpenFor = async (session) => {
     // However this ends, the result lists what exists.
@@ -72,11 +74,7 @@ export async function bringIn(
       holdsWorkTree: true,
     },
     open,
-    {
-      ...earlier,
-      spentMs: input.now() - startedAt,
-      limits: { ...earlier.limits, deadlineMs: limits.deadlineMs },
-    },
+    { run, warnings, spentMs: input.now() - startedAt },
   );
 }
 

@@ -7,7 +7,6 @@ import { access, constants } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import type { PathChange } from '../../domain/changes/change.ts';
 import { isGitDirName, isWithin } from '../../domain/changes/path.ts';
-import { succeeded } from '../../domain/conversation/tool.ts';
 import { whyUnreviewed } from '../../domain/findings/review.ts';
 import type { Denials } from '../../domain/review/denied.ts';
 import { decideOutcome } from '../../domain/run/decide-outcome.ts';
@@ -21,7 +20,7 @@ import type { Ready } from '../ready.ts';
 import type { Session } from '../session.ts';
 import { advice, commandToContinue, crashed } from './crash.ts';
 import { allDenied, knownPart } from './known-part.ts';
-import { doneValue, type StepEnd } from './step.ts';
+import type { StepEnd } from './step.ts';
 import { type Steps, takeSteps } from './steps.ts';
 
 /** How the loop ended. */
@@ -75,45 +74,29 @@ interface Decision {
 async function finalOutcome(session: Session, ready: Ready, decision: Decision): Promise<RunOutcome> {
   const { loop, steps, denied } = decision;
   const { stop, state, driven } = loop;
-  const { made, proven, reviewed, kept, nested, others } = steps;
-  const crash = [driven, made, reviewed, nested, ...others].find(({ status }) => status === 'crashed');
-  if (crash !== undefined || stop === null)
-    return crashed(session, crash?.status === 'crashed' ? crash.error : null);
-  const { result } = session;
+  const { made, reviewed, kept } = steps;
+  const crash = driven.status === 'crashed' ? driven : steps.crash;
+  if (crash !== null || stop === null) return crashed(session, crash?.error ?? null);
+  const { start, workspace } = ready;
+  const { result, input } = session;
   const { review, testProof } = result;
-  const changedFiles = proven?.files.length ?? 0;
-  const patchMade = doneValue(made);
   const unmade = whyUnmade(decision);
   const isMade = unmade === null;
+  const isReviewRequired = start.review?.ifNotReviewed === 'error';
+  const isProofRequired = input.settings.ifNotProven === 'error' && testProof?.status === 'not_proven';
   const decided = decideOutcome({
+    ...start,
+    ...result,
     stop: isMade ? stop : stopOfInterruption(state, session.interrupt.reason, session.limits),
-    changedFiles,
-    setupChanged: ready.start.setupChanges.length,
-    merges: (ready.start.followUp?.merge ?? null) !== null,
-    answered: state.answer !== null,
-    verified: state.reports.filter((report) => succeeded(report.end)).length,
-    verifyIn: ready.start.verifyIn,
-    unverified: result.unverified,
-    flaky: result.flaky,
-    preexisting: result.preexistingFailures.length,
-    ifNoChanges: ready.start.ifNoChanges,
-    denied,
-    ifDenied: ready.start.ifDenied,
     unwritable: await whyUnwritten(ready, state, denied),
-    withheld: isMade ? (doneValue(reviewed)?.withheld ?? null) : null,
-    publishFailure: isMade
-      ? ((patchMade?.status === 'failed' ? patchMade.message : null) ?? kept.failure)
-      : null,
+    withheld: isMade ? (reviewed?.withheld ?? null) : null,
+    publishFailure: isMade ? ((made?.status === 'failed' ? made.message : null) ?? kept.failure) : null,
     unmade,
-    unreviewed:
-      ready.start.review?.ifNotReviewed === 'error' ? whyUnreviewed(review, { changedFiles }) : null,
-    notProven:
-      testProof?.status === 'not_proven' && session.input.settings.ifNotProven === 'error'
-        ? testProof.why
-        : null,
+    unreviewed: isReviewRequired ? whyUnreviewed(review, { changedFiles: result.changedFiles.length }) : null,
+    notProven: isProofRequired ? testProof.why : null,
     forbiddenPaths: forbiddenPaths(ready, decision),
     hiddenPaths: [...state.hidden].sort(),
-    gitDirsInDoubt: ready.workspace.notes().gitDirsInDoubt,
+    gitDirsInDoubt: workspace.notes().gitDirsInDoubt,
   });
   const judged = ready.judge(decided, kept.patch);
   return judged.name === 'publish_failed'
@@ -123,8 +106,8 @@ async function finalOutcome(session: Session, ready: Ready, decision: Decision):
 
 /** Why there is no patch although nothing is wrong with it; null unless time ran out. */
 function whyUnmade({ loop: { driven }, net, steps: { made, reviewed } }: Decision): string | null {
-  if (reviewed.status === 'cut_short') return 'there was not enough time to review the patch';
-  if (made.status === 'cut_short') return 'there was not enough time to make the patch';
+  if (reviewed === null) return 'there was not enough time to review the patch';
+  if (made === null) return 'there was not enough time to make the patch';
   return driven.status === 'cut_short' && net.length === 0
     ? 'there was not enough time to see what changed'
     : null;
@@ -132,7 +115,7 @@ function whyUnmade({ loop: { driven }, net, steps: { made, reviewed } }: Decisio
 
 function forbiddenPaths({ permits }: Ready, { loop, net, steps: { nested } }: Decision): string[] {
   const forbidden = net.map((change) => change.path).filter((path) => !permits(path));
-  const all = [...forbidden, ...(doneValue(nested)?.forbidden ?? []), ...loop.state.stuck.keys()];
+  const all = [...forbidden, ...(nested?.forbidden ?? []), ...loop.state.stuck.keys()];
   return [...new Set(all)].sort();
 }
 

@@ -16,18 +16,16 @@ import type { Ready } from '../ready.ts';
 import type { Session } from '../session.ts';
 import { closingWarnings } from './result.ts';
 import type { ReviewedPart } from './review.ts';
-import { doneValue, type StepEnd, tryStep } from './step.ts';
+import { doneValue, tryStep } from './step.ts';
 
-/** What the steps came to, as far as the outcome depends on it. */
+/** What the steps came to, as far as the outcome depends on it. One that did not end is null. */
 export interface Steps {
-  readonly made: StepEnd<PatchResult>;
-  /** Null without a proven patch. */
-  readonly proven: ProvenPatch | null;
-  readonly reviewed: StepEnd<ReviewedPart>;
+  readonly made: PatchResult | null;
+  readonly reviewed: ReviewedPart | null;
   readonly kept: KeptPatch;
-  readonly nested: StepEnd<NestedPart>;
-  /** All others. */
-  readonly others: readonly StepEnd<unknown>[];
+  readonly nested: NestedPart | null;
+  /** The first step that crashed; without one, what did not end was cut short. */
+  readonly crash: { readonly error: unknown } | null;
 }
 
 /** What a step adds to the result. */
@@ -48,21 +46,26 @@ export async function takeSteps(
   const { workspace, directory, verifyPlace } = ready;
   const { history } = state.changes;
   const read: ReadBlobs = (ids, maxBytes) => readBlobs(directory.shadowGit, ids, maxBytes);
-  const tell = (step: StepEnd<Told | null>): void => {
-    const { part, warnings = [] } = doneValue(step) ?? {};
+  const tell = (step: Told | null): void => {
+    const { part, warnings = [] } = step ?? {};
     if (part !== undefined) session.record(part);
     for (const warning of warnings) session.warnOf(warning);
   };
-  const made = await tryStep(() => workspace.makePatch(net));
-  const result = doneValue(made);
-  const proven = result?.status === 'proven' ? result.patch : null;
-  const reviewed = await tryStep(async (): Promise<ReviewedPart> => {
+  let crash: Steps['crash'] = null;
+  const attempt = async <T>(step: () => Promise<T>): Promise<T | null> => {
+    const tried = await tryStep(step);
+    if (tried.status === 'crashed') crash ??= tried;
+    return doneValue(tried);
+  };
+  const made = await attempt(() => workspace.makePatch(net));
+  const proven = made?.status === 'proven' ? made.patch : null;
+  const reviewed = await attempt(async (): Promise<ReviewedPart> => {
     if (proven === null || proven.files.length === 0) return NOT_REVIEWED;
     const { reviewedPart } = await import('./review.ts');
     return reviewedPart(session, ready, { net, patch: proven, read });
   });
-  const { flags = [], secrets = [], oversize = null } = doneValue(reviewed) ?? {};
-  const mayBePublished = doneValue(reviewed)?.withheld === null;
+  const { flags = [], secrets = [], oversize = null } = reviewed ?? {};
+  const mayBePublished = reviewed?.withheld === null;
   const kept = mayBePublished && proven !== null ? await keep(session, ready, proven) : NOT_KEPT;
   const { patch, isThere } = kept;
   session.record({
@@ -79,16 +82,16 @@ export async function takeSteps(
   });
   if (patch !== null && oversize !== null)
     session.warn('WARN_TOO_LARGE_TO_PUBLISH', `${oversize} Raise the limit of publish, or split the plan.`);
-  const uncommitted = await tryStep(() => uncommittedPart(ready, net, kept));
+  const uncommitted = await attempt(() => uncommittedPart(ready, net, kept));
   await tryStep(() => workspace.settleFiles());
   const [changed, nested, ignored] = await Promise.all([
-    tryStep(() => attributed(state, proven, directory.shadowGit)),
-    tryStep(() => nestedPart(ready)),
-    tryStep(() => workspace.ignoredWrites()),
+    attempt(() => attributed(state, proven, directory.shadowGit)),
+    attempt(() => nestedPart(ready)),
+    attempt(() => workspace.ignoredWrites()),
     keepEssentials(session, ready, history),
   ]);
   for (const step of [uncommitted, changed]) tell(step);
-  if (nested.status === 'cut_short')
+  if (nested === null && crash === null)
     session.warn(
       'WARN_LOOK_CUT_SHORT',
       'There was not enough time to look for changes in submodules and other repositories in the work tree.',
@@ -96,7 +99,7 @@ export async function takeSteps(
   const { warnings, exposed, removedGitDirs } = workspace.notes();
   for (const warning of [...warnings, ...verifyPlace.warnings()]) session.warnOf(warning);
   tell(nested);
-  const { paths, count } = doneValue(ignored) ?? { paths: [], count: 0 };
+  const { paths, count } = ignored ?? { paths: [], count: 0 };
   for (const warning of closingWarnings(state, { paths, count }, exposed)) session.warnOf(warning);
   session.record({
     ignoredFiles: [...paths],
@@ -105,7 +108,7 @@ export async function takeSteps(
     exposedFiles: exposed.slice(0, MAX_LISTED),
     removedGitDirs: [...removedGitDirs],
   });
-  return { made, proven, reviewed, kept, nested, others: [uncommitted, changed, ignored] };
+  return { made, reviewed, kept, nested, crash };
 }
 
 /** Files that one list of the result names. */

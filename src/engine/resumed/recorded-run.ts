@@ -6,7 +6,6 @@ import type { ToolCall } from '../../domain/conversation/conversation.ts';
 import type { FoldedEvents } from '../../domain/journal/recorded-changes.ts';
 import type { EventPlace, RunEvent, RunEvents, RunResumed, SupersededEnd } from '../../domain/run/events.ts';
 import type { RunState } from '../../domain/run/state.ts';
-import type { EarlierPart } from '../session.ts';
 
 /** A run as described by its directory. The start is the recorded one within the settings of today. */
 export interface RecordedRun extends FoldedEvents {
@@ -52,18 +51,4 @@ export function resumption(
 /** The calls that were started, in order. */
 export function callsOf(events: readonly RunEvent[]): ToolCall[] {
   return events.flatMap((event) => (event.type === 'tool.started' ? [event.call] : []));
-}
-
-/** What a resuming process knows about the run from the start. */
-export function earlierPartOf(run: RecordedRun, warnings: readonly string[]): EarlierPart {
-  const { runId, limits, verifyBaseline } = run.events[0];
-  const { now, startedAt } = run.state;
-  return {
-    runId,
-    limits,
-    spentMs: Math.max(0, now - startedAt),
-    warnings,
-    verifyBaseline,
-    calls: callsOf(run.events),
-  };
 }

@@ -81,9 +81,10 @@ test('the price of another model is today’s if known, otherwise the recorded o
   expect(pricesOf(withinToday(start, given, []))).toEqual([dear, dear]);
 });
 
-test('limits of today hold where the journal has none, and what no setting says has its bound', () => {
-  const wide = { ...contained, price, limits: { ...limits, maxTokensRecoveries: 1e9, stallTurns: 1e9 } };
-  expect(withinToday(wide, today({ maxTotalTokens: 7, maxCostUsd: 2 }), []).limits).toEqual({
+test('limits of today hold where the journal has none', () => {
+  expect(
+    withinToday({ ...contained, price, limits }, today({ maxTotalTokens: 7, maxCostUsd: 2 }), []).limits,
+  ).toEqual({
     ...limits,
     maxTotalTokens: 7,
     maxCostUsd: 2,

@@ -60,7 +60,8 @@ function play(seed: number, bytesPerToken: number): Played {
     const output = Math.min(most, 1 + upTo(random() < 0.8 ? 2_000 : 40_000));
     return { ...noUsage, input: prompt - hit - written, cacheRead: hit, cacheWrite: written, output };
   };
-  for (let n = 1; stopReason(state, capped(caps)) === null; n += 1) {
+  const stops = () => stopReason({ ...state, cutOffsInARow: 0, repeats: 0 }, capped(caps)) !== null;
+  for (let n = 1; !stops(); n += 1) {
     if (n > 1_000) throw new Error(`The conversation of seed ${seed} has no end.`);
     const next = nextRequest(state, caps);
     if (next.status === 'last_turn') add({ type: 'budget.reached', ...next.cap, text: MESSAGES.lastTurn });
@@ -84,13 +85,7 @@ function newBytes({ conversation: { system, messages }, counted }: RunState): nu
   return added.join('').length + (counted === null ? system.length : 0);
 }
 
-const capped = (caps: Played['caps']) => ({
-  ...limits,
-  ...caps,
-  maxIterations: 60,
-  maxTokensRecoveries: 1_000,
-  stallTurns: 10_000,
-});
+const capped = (caps: Played['caps']) => ({ ...limits, ...caps, maxIterations: 60 });
 
 /** What the caps were exceeded by, in tokens and in the tokens of a prompt that the money would have bought. */
 function exceededBy({ state, caps: { maxTotalTokens, maxCostUsd } }: Played): number {

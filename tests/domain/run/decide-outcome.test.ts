@@ -2,9 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { decideOutcome, type OutcomeFacts } from '../../../src/domain/run/decide-outcome.ts';
 import type { StopReason } from '../../../src/domain/run/limits.ts';
 
+const filesChanged = (count: number): NonNullable<OutcomeFacts['changedFiles']> =>
+  Array(count).fill({ path: 'a.txt', kind: 'modify', additions: 1, deletions: 0 });
 const completed: StopReason = { why: 'completed', summary: '' };
 const facts = (stop: StopReason, more: Partial<OutcomeFacts> = {}): OutcomeFacts => {
-  return { stop, changedFiles: 2, verified: 1, ...more };
+  return { stop, changedFiles: filesChanged(2), ...more };
 };
 
 describe('decideOutcome', () => {
@@ -42,7 +44,7 @@ describe('decideOutcome', () => {
 
   test('an interrupted run without a written patch says so, rather than that nothing was changed', () => {
     const stop = { why: 'interrupted', signal: 'SIGINT' } as const;
-    const given = facts(stop, { changedFiles: 0, publishFailure: 'The patch cannot be written to x.' });
+    const given = facts(stop, { changedFiles: [], publishFailure: 'The patch cannot be written to x.' });
     expect(decideOutcome(given).reason).toBe('Stopped by SIGINT; The patch cannot be written to x.');
   });
 });

@@ -12,11 +12,9 @@ export const limits: Limits = {
   maxCostUsd: null,
   deadlineMs: 60_000,
   fixRounds: 3,
-  maxTokensRecoveries: 3,
   maxChangedFiles: 20_000,
   maxChangedBytes: 256 * 1024 ** 2,
   maxChangedFileBytes: 100 * 1024 ** 2,
-  stallTurns: 5,
 };
 
 export const started: RunStarted = {
