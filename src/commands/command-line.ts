@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { resultLine } from '../adapters/storage/run-directory.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import { internalError, type RunOutcome, refusedFor } from '../domain/run/outcome.ts';
+import type { RunResult } from '../domain/run/result.ts';
 import { jsonDocument } from '../domain/text/terminal.ts';
 import { refusedResult } from '../engine/finish/result.ts';
 import { standingIn } from '../git/checkout-layout.ts';
@@ -36,7 +37,7 @@ const LAST_LINES_MS = 1_000;
 
 async function carryOut(
   host: NodeJS.Process,
-  { context, printLast, refusal, guard }: HostProcess,
+  { context, printLast, refusal, guard, printsSuddenly }: HostProcess,
 ): Promise<number> {
   const [, , first, ...words] = host.argv;
   if (first === '--complete') {
@@ -64,8 +65,13 @@ async function carryOut(
       const { command } = asked;
       if (obstacle !== null) return tell(internalError('ERR_FEW_DESCRIPTORS', obstacle), { output, command });
       guard();
+      printsSuddenly((outcome) => {
+        const reason = `${outcome.reason} What was done before that is not in this document.`;
+        printDocument({ ...outcome, reason }, { output, command }, { costUsd: 'unknown' });
+      });
       const folder = await standingIn(resolve(context.cwd, String(flags.repo ?? '')));
       const end = await command.start({ ...context, folder }, asked.given);
+      printsSuddenly(null);
       if (end.status === 'stopped') return tell(end.outcome, { output, command });
       return end.status === 'printed' ? end.outcome.exitCode : refuse(end.problems, { output, command });
     }
@@ -79,12 +85,24 @@ async function carryOut(
   }
 
   /** The outcome of a command that has done nothing. */
-  function tell(outcome: RunOutcome, { output, command }: AskedCommand, reason = outcome.reason): number {
-    const textOf = output === 'json' ? jsonDocument : output === 'jsonl' ? resultLine : null;
-    const document = command?.nothingDone ?? refusedResult;
-    if (textOf) host.stdout.write(textOf(document({ ...outcome, reason }, VERSION), context.redact));
+  function tell(outcome: RunOutcome, asked: AskedCommand, reason = outcome.reason): number {
+    printDocument({ ...outcome, reason }, asked);
     printLast(outcome);
     return outcome.exitCode;
+  }
+
+  /** `unknown`: what the result of a run does not know. */
+  function printDocument(
+    outcome: RunOutcome,
+    { output, command }: AskedCommand,
+    unknown: Partial<RunResult> = {},
+  ): void {
+    const textOf = output === 'json' ? jsonDocument : output === 'jsonl' ? resultLine : null;
+    const document = command?.nothingDone?.(outcome, VERSION) ?? {
+      ...refusedResult(outcome, VERSION),
+      ...unknown,
+    };
+    if (textOf) host.stdout.write(textOf(document, context.redact));
   }
 }
 

@@ -1,6 +1,7 @@
 /** The commands: one entry each. The modules of a command are loaded when it starts. */
 
 import { settingEntries, settingsOf } from '../config/schema.ts';
+import { nothingChecked } from '../domain/check-report.ts';
 import { conclude, nothingPublished } from '../domain/github/publishing/publication.ts';
 import type { Command } from './command.ts';
 
@@ -68,6 +69,7 @@ export const COMMANDS: readonly Command[] = [
     switches: { publish: 'Check the token of the environment, and whether GitHub permits the publication' },
     settingsWith: { publish: settingsOf('publish') },
     start: loaded(async () => (await import('./start-check.ts')).startCheck),
+    nothingDone: nothingChecked,
   },
   {
     name: 'prepare',

@@ -4,7 +4,15 @@ import { rmSync } from 'node:fs';
 import { keyVariablesAt, providerNamed } from '../adapters/providers/registry.ts';
 import { PROJECT_FILE } from '../config/resolve.ts';
 import { type Settings, settingsOf } from '../config/schema.ts';
-import { type CheckLine, CheckReport, fine, lacking, noted, skipped } from '../domain/check-report.ts';
+import {
+  type CheckLine,
+  CheckReport,
+  fine,
+  lacking,
+  noted,
+  nothingChecked,
+  skipped,
+} from '../domain/check-report.ts';
 import { done, type RunOutcome, usageError } from '../domain/run/outcome.ts';
 import { hasPrice, mainPrice } from '../domain/run/pricing.ts';
 import { jsonDocument, oneLine } from '../domain/text/terminal.ts';
@@ -127,17 +135,7 @@ async function keptResult(
 async function tell(context: HostContext, checked: Checked, isJson: boolean): Promise<RunOutcome> {
   const outcome = verdictOn(checked);
   const { lines, printed = 0, warnings = [], result = null } = checked;
-  const report: CheckReport = {
-    version: 1,
-    patchsmith: context.version,
-    outcome: outcome.name,
-    exitCode: outcome.exitCode,
-    reason: outcome.reason,
-    errorCode: outcome.errorCode,
-    lines: [...lines],
-    warnings: [...warnings],
-    result,
-  };
+  const report = { ...nothingChecked(outcome, context.version), lines, warnings, result };
   const where = result === null ? [] : [`result: ${result}`];
   const document = isJson
     ? jsonDocument(CheckReport.parse(report), context.redact)

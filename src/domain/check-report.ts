@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import { ErrorCodeText } from './errors/problem.ts';
 import { OutcomeName } from './run/exit-code.ts';
+import type { RunOutcome } from './run/outcome.ts';
 
 /** The subjects of a check, in the order of its page. */
 const CHECKED_PARTS = [
@@ -80,3 +81,14 @@ export const CheckReport = z.strictObject({
     .describe('Path of the result.json with the outputs of the commands; null when nothing was kept'),
 });
 export type CheckReport = z.infer<typeof CheckReport>;
+
+/** The document of a check that ended like this, before it looked at anything. */
+export function nothingChecked(
+  { name, exitCode, reason, errorCode }: RunOutcome,
+  patchsmith: string,
+): CheckReport {
+  return {
+    ...{ version: 1, patchsmith, outcome: name, exitCode, reason, errorCode },
+    ...{ lines: [], warnings: [], result: null },
+  };
+}

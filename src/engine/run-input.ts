@@ -22,9 +22,9 @@ export interface RunHooks {
   readonly watcher?: RunWatcher;
   /**
    * Registers a function that is called, with the matching outcome, before a second signal or a crash ends the process at once.
-   * It must not wait for anything.
+   * It must not wait for anything, and returns whether the document on stdout is printed.
    */
-  readonly onSuddenEnd?: (keep: (outcome: RunOutcome) => void) => void;
+  readonly onSuddenEnd?: (keep: (outcome: RunOutcome) => boolean) => void;
   /** Called once, before the run spends anything; returns an outcome if it may not continue. */
   readonly beforeSpending?: (work: WorkAhead) => Promise<RunOutcome | null>;
   /** Called with the state of the work tree, before the run spends anything; returns an outcome if it may not begin from that. */

@@ -52,6 +52,8 @@ export interface HostProcess {
   refusal(problems: readonly Problem[]): RunOutcome;
   /** Ends the process because of a bug or a broken machine. */
   crash(error: unknown): never;
+  /** Registers what prints the document of a command that ends suddenly, where no run has printed it; null once it has ended. */
+  printsSuddenly(print: ((outcome: RunOutcome) => void) | null): void;
   /** Call before anything from outside is read: signals and deadlines are then obeyed even if the main thread is stuck. */
   guard(): void;
 }
@@ -108,6 +110,9 @@ export function openHostProcess(host: NodeJS.Process, ends: ProcessEnds = {}): H
       return usageError('ERR_SEVERAL_PROBLEMS', `${problems.length} problems, listed above`);
     },
     crash,
+    printsSuddenly(print) {
+      lastWords.otherwise = print;
+    },
     guard() {
       watchdog ??= ends.startWatchdog?.((asked) => endWith(stuckWhenAsked(asked))) ?? null;
     },
@@ -182,21 +187,26 @@ function interruptedBySignals(
 
 /** What to write before the process exits immediately. */
 class LastWords {
-  readonly #keepers: ((outcome: RunOutcome) => void)[] = [];
+  readonly #keepers: ((outcome: RunOutcome) => boolean)[] = [];
+  /** Prints the document that no run has printed. */
+  otherwise: ((outcome: RunOutcome) => void) | null = null;
 
-  add(keep: (outcome: RunOutcome) => void): void {
+  add(keep: (outcome: RunOutcome) => boolean): void {
     this.#keepers.push(keep);
   }
 
   /** Said once. A full disk does not stop the process from exiting. */
   say(outcome: RunOutcome): void {
+    let isPrinted = false;
     for (const keep of this.#keepers.splice(0)) {
       try {
-        keep(outcome);
+        isPrinted = keep(outcome) || isPrinted;
       } catch (error) {
         if (machineFault(error) === null) throw error;
       }
     }
+    if (!isPrinted) this.otherwise?.(outcome);
+    this.otherwise = null;
   }
 }
 

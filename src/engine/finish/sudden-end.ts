@@ -23,18 +23,20 @@ interface EndingRun {
 
 /**
  * Ends what the process has started, and writes and prints a result that does not say that the run is running. Waits for
- * nothing. `soFar` returns the result as if the run ended now.
+ * nothing. `soFar` returns the result as if the run ended now. Returns whether there is a document on stdout.
  */
-export function endSuddenly(run: EndingRun, soFar: () => Partial<RunResult>, outcome: RunOutcome): void {
-  if (run.result.status === 'finished') return;
+export function endSuddenly(run: EndingRun, soFar: () => Partial<RunResult>, outcome: RunOutcome): boolean {
+  const { stdout, settings } = run.input;
+  const prints = settings.output === 'json' || settings.output === 'jsonl';
+  if (run.result.status === 'finished') return prints;
   const self = identify(process.pid);
   if (self !== null) killDescendants(self);
   run.record(soFar());
   run.decide(outcome);
-  const { stdout, settings } = run.input;
   if (settings.output === 'json') stdout.write(jsonDocument(run.result, run.redact));
   if (settings.output === 'jsonl') stdout.write(resultLine(run.result, run.redact));
   if (run.directory !== null) clearScratch(run.directory);
   run.writeResult();
   run.letGo();
+  return prints;
 }

@@ -8,7 +8,8 @@ import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { commandLinesWith, killIfThere, oddSeconds, processesWith } from '../../support/machine/processes.ts';
-import { CLI } from '../../support/runs/cli.ts';
+import { checkReportIn, publicationIn, resultIn } from '../../support/published.ts';
+import { CLI, runCli } from '../../support/runs/cli.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 import { IS_FULL, sampled } from '../../support/setup/sample.ts';
@@ -66,6 +67,30 @@ test.each(
     expect(document).toEqual({ ...(output === 'json' ? {} : { type: 'result' }), ...result });
     expect(readdirSync(runDir).filter((name) => /^scratch$|\.sock$/.test(name))).toEqual([]);
     await until('all processes are gone', () => processesWith(seconds).length === 0);
+  },
+);
+
+/** What each prints as its only document on stdout. */
+const DOCUMENTS = [
+  [['run', '-m', 'Do it', '--output', 'json'], resultIn],
+  [['run', '-m', 'Do it', '--attempts', '2', '--output', 'jsonl'], resultIn],
+  [['resume', 'last', '--output', 'json'], resultIn],
+  [['publish', 'last', '--output', 'json'], publicationIn],
+  [['check', '-m', 'Do it', '--output', 'json'], checkReportIn],
+] as const;
+
+test.each(sampled(DOCUMENTS, ([[command]]) => command))(
+  'an unhandled rejection in %j, where there is no run yet, gives the document as well',
+  async (args, documentIn) => {
+    const folder = temporaryFolder();
+    const program = join(folder, 'mistake.mjs');
+    // The first worker is the watchdog of a command that begins.
+    writeFileSync(program, "process.once('worker', () => Promise.reject(new Error('lost promise')));\n");
+    const env = { HOME: folder, NODE_OPTIONS: `--import ${program}` };
+    const { exitCode, stdout, stderr } = await runCli(args, { cwd: folder, env, built: true });
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('internal_error (exit 1) [ERR_BUG]')]);
+    const { type: _type, ...document } = JSON.parse(stdout);
+    expect(documentIn(JSON.stringify(document))).toMatchObject({ outcome: 'internal_error', exitCode: 1 });
   },
 );
 
