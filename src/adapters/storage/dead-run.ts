@@ -49,19 +49,22 @@ export async function endDeadRun(directory: RunDirectory): Promise<RunResult | n
 async function spentSoFar(directory: RunDirectory, { runId }: RunResult): Promise<Partial<RunResult>> {
   const spent = await spentByJournals(directory, runId);
   if (spent === null) return existsSync(directory.events) ? { costUsd: 'unknown' } : {};
-  const { tokens, costUsd, estimated, models } = spent;
-  return { tokens, costUsd, estimated, models: [...models] };
+  const { tokens, costUsd, estimated, models, iterations, durations } = spent;
+  return { tokens, costUsd, estimated, models: [...models], iterations, durations };
 }
 
 /** A patch without a final result is not trusted. */
 function ended(left: RunResult, { path }: RunDirectory, hasBegun: boolean): RunResult {
   const there = left.root === null ? {} : { repo: left.root };
   const first = join(path, 'attempts', '1');
-  const next = hasBegun
-    ? `Continue the run: ${resumeCommand(path, there)} ${AGREE_AGAIN}`
-    : existsSync(first)
-      ? `No attempt had been chosen; one can be continued: ${resumeCommand(first, there)} ${AGREE_AGAIN}`
-      : 'It had not started to work: start a new run with patchsmith run.';
+  const isRecording = left.provider === 'replay';
+  const next = isRecording
+    ? 'Its answers come from a recording, so just run it again.'
+    : hasBegun
+      ? `Continue the run: ${resumeCommand(path, there)} ${AGREE_AGAIN}`
+      : existsSync(first)
+        ? `No attempt had been chosen; one can be continued: ${resumeCommand(first, there)} ${AGREE_AGAIN}`
+        : 'It had not started to work: start a new run with patchsmith run.';
   const { name, exitCode, reason, errorCode } = internalError('ERR_PROCESS_DIED', `${PROCESS_DIED}. ${next}`);
   return {
     ...left,

@@ -111,7 +111,9 @@ function saysAsMuch(result: Undated, journals: Undated): boolean {
   return isKnown && totalTokens(result.tokens) >= totalTokens(journals.tokens);
 }
 
-type Recorded = AttemptSpending & Pick<Undated, 'status' | 'provider' | 'model' | 'plan'>;
+type Recorded = AttemptSpending &
+  Pick<Undated, 'status' | 'provider' | 'model' | 'plan'> &
+  Pick<RunResult, 'iterations' | 'durations'>;
 
 async function spentByJournal({ events }: RunDirectory, runId: string): Promise<Recorded | Failed> {
   const read = await readJournal(events);
@@ -119,7 +121,7 @@ async function spentByJournal({ events }: RunDirectory, runId: string): Promise<
   const [start] = read.events;
   if (start.runId !== runId) return failed('events.jsonl is that of another run');
   const state = await stateAfter(read.events);
-  const { usage, costUsd, isEstimated } = state;
+  const { usage, costUsd, isEstimated, iterations, modelMs, now, startedAt } = state;
   return {
     status: 'ok',
     provider: start.provider,
@@ -129,6 +131,8 @@ async function spentByJournal({ events }: RunDirectory, runId: string): Promise<
     costUsd: costUsd ?? 'unknown',
     estimated: isEstimated,
     models: usesOf(state),
+    iterations,
+    durations: { totalMs: Math.max(0, now - startedAt), modelMs },
   };
 }
 

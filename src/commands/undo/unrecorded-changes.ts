@@ -73,7 +73,8 @@ export async function unrecordedChanges(
 
 function refusalOf(open: readonly string[], changed: readonly string[], events: RunEvents): string {
   const paths = listed(changed, MAX_NAMED);
-  const resume = events.at(-1)?.type === 'run.stopped' ? '' : ', and patchsmith resume records the rest';
+  const canResume = events[0].provider !== 'replay' && events.at(-1)?.type !== 'run.stopped';
+  const resume = canResume ? ', and patchsmith resume records the rest' : '';
   return `The run died during: ${listed(open, MAX_NAMED)}. Changed since the last record, by that or by someone else: ${paths}. Nothing was restored; --force restores what is recorded${resume}.`;
 }
 

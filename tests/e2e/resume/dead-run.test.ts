@@ -1,14 +1,15 @@
 /** What a run leaves whose process died without a word, and what each command over it says of that. */
 
-import { chmodSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { execa } from 'execa';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { copyLive } from '../../support/files/live-copy.ts';
 import { makeRepository, type Repository, temporaryFolder } from '../../support/files/repository.ts';
 import { runPost } from '../../support/jobs/action-runner.ts';
 import { resultOf } from '../../support/published.ts';
-import { runCli } from '../../support/runs/cli.ts';
+import { CLI, runCli } from '../../support/runs/cli.ts';
 import { patient } from '../../support/runs/recorded-run.ts';
 import { call, done, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
@@ -55,6 +56,7 @@ const ended = (runDir: string, root = dead.repository.root) => ({
   outcome: 'internal_error',
   exitCode: 1,
   errorCode: 'ERR_PROCESS_DIED',
+  iterations: 1,
   reason: `${DEAD}Continue the run: patchsmith resume ${runDir} --repo ${root} # resume names the flags to repeat, if any`,
   patch: null,
 });
@@ -137,6 +139,25 @@ describe('a run whose process was killed', () => {
     expect(readFileSync(join(killed.repository.root, 'a.txt'), 'utf8')).toBe('old\n');
     expect(resultOf(killed.runDir)).toMatchObject(ended(killed.runDir, killed.repository.root));
   });
+});
+
+test('a dead run of a script is to be run again, since it cannot be resumed', async () => {
+  const { root } = await makeRepository({ 'a.txt': 'old\n' });
+  const [runDir, script] = [join(temporaryFolder(), 'run'), join(temporaryFolder(), 'script.yml')];
+  writeFileSync(script, '- calls: [{ name: run_command, input: { command: "touch b.txt; sleep 60" } }]');
+  const args = ['run', '-m', 'x', '--provider', 'replay', '--recording', script];
+  const running = execa(process.execPath, [CLI, ...args, '--sandbox', 'off', '--run-dir', runDir], {
+    ...{ cwd: root, reject: false },
+    env: { XDG_STATE_HOME: temporaryFolder() },
+  });
+  await until('the command is under way', () => existsSync(join(root, 'b.txt')));
+  running.kill('SIGKILL');
+  await running;
+  const { stderr } = await over('replay', runDir, { cwd: root });
+  expect(stderr).toContain(`${DEAD}Its answers come from a recording, so just run it again.`);
+  expect(stderr).not.toContain('patchsmith resume');
+  const undone = await over('undo', runDir, { cwd: root });
+  expect(undone.lastLine).toMatch(/--force restores what is recorded\.$/);
 });
 
 test('a dead run that every reader has looked at is continued to its patch', async () => {
