@@ -25,6 +25,7 @@ import {
   sandboxSettings,
   wantedCaches,
   warnOfReadableSecrets,
+  whyLedAstray,
   whyLoginShown,
   whyNotUncontained,
   whyOwnProgramShown,
@@ -103,7 +104,9 @@ async function openInOrder(session: Session, admit: Admit, closing: Closing): Pr
 /** Stops a run where a path that it uses must not be where it is; null if all of them may. */
 export function whyMisplaced({ input }: Session, { root }: Checkout): Stopped | null {
   const { settings, cwd } = input;
-  const obstacle = settings.patch === null ? null : obstacleTo(absolutePath(cwd, settings.patch));
+  const patch = settings.patch === null ? null : absolutePath(cwd, settings.patch);
+  const obstacle =
+    patch === null ? null : (obstacleTo(patch) ?? whyLedAstray(root, sandboxSettings(input), patch));
   const unwritable = obstacle ?? (settings.preflight === 'off' ? null : whyReadOnly(root));
   if (unwritable !== null) return refused('ERR_UNWRITABLE', unwritable);
   const own = whyOwnProgramShown(root, sandboxSettings(input));

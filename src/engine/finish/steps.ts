@@ -12,6 +12,7 @@ import { listed, pluralize } from '../../domain/text/words.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import { readBlobs } from '../../git/store/blobs.ts';
 import type { NestedChange, PatchResult, ProvenPatch, ReadBlobs } from '../../ports/workspace.ts';
+import { sandboxSettings, whyLedAstray } from '../open/sandbox-settings.ts';
 import type { Ready } from '../ready.ts';
 import type { Session } from '../session.ts';
 import { closingWarnings } from './result.ts';
@@ -148,10 +149,17 @@ interface KeptPatch {
 const NOT_KEPT: KeptPatch = { patch: null, isThere: false, failure: null };
 
 /** Writes the patch to the run directory and, with `--patch`, to the named file: to either even if the other fails. */
-async function keep(session: Session, { directory }: Ready, patch: ProvenPatch): Promise<KeptPatch> {
+async function keep(
+  session: Session,
+  { directory, checkout }: Ready,
+  patch: ProvenPatch,
+): Promise<KeptPatch> {
   const { settings, cwd } = session.input;
   const unkept = writePatch(directory.patch, patch);
-  const unwritten = settings.patch === null ? null : writePatch(absolutePath(cwd, settings.patch), patch);
+  if (settings.patch === null) return { patch, isThere: unkept === null, failure: unkept };
+  const named = absolutePath(cwd, settings.patch);
+  const unwritten =
+    whyLedAstray(checkout.root, sandboxSettings(session.input), named) ?? writePatch(named, patch);
   return { patch, isThere: unkept === null, failure: unkept ?? unwritten };
 }
 

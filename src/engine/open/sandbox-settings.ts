@@ -1,10 +1,10 @@
 /** The settings of the sandbox, for every way in which a run begins, and why it is not begun in what they come to. */
 
 import { realpathSync } from 'node:fs';
-import { basename, relative, resolve } from 'node:path';
+import { basename, dirname, relative, resolve } from 'node:path';
 import { execPath } from 'node:process';
 import { findProgram } from '../../adapters/sandboxes/command/shell.ts';
-import { leadsInto, realPathOf } from '../../adapters/sandboxes/host-files.ts';
+import { leadsInto, realPathOf, resolvePath } from '../../adapters/sandboxes/host-files.ts';
 import type { OpenedSandbox, SandboxOptions } from '../../adapters/sandboxes/options.ts';
 import type { Settings } from '../../config/schema.ts';
 import { absolutePath, isWithin } from '../../domain/changes/path.ts';
@@ -143,17 +143,24 @@ export function whyLoginShown(root: string, { env, cwd }: ProcessPlace): string 
   return null;
 }
 
+/** A folder that commands can write to: as it was named, and without links. */
+interface WritableFolder {
+  readonly named: string;
+  readonly real: string;
+}
+
+function writableFolders(root: string, { mounts = [] }: Pick<SandboxOptions, 'mounts'>): WritableFolder[] {
+  const writable = mounts.flatMap((mount) => (mount.endsWith(':rw') ? [mount.slice(0, -':rw'.length)] : []));
+  return [root, ...writable].map((named) => ({ named, real: realPathOf(named) ?? named }));
+}
+
 /**
  * Why commands must not run in this work tree with these mounts, or null. A run loads parts of itself, and starts node, git and the
  * like outside of the sandbox while commands run: where these are in the work tree (`node_modules/patchsmith`,
  * `node_modules/node/bin/node`), or are found through a link in it, commands could put their own in the place.
  */
-export function whyOwnProgramShown(
-  root: string,
-  { mounts = [] }: Pick<SandboxOptions, 'mounts'>,
-): string | null {
-  const writable = mounts.flatMap((mount) => (mount.endsWith(':rw') ? [mount.slice(0, -':rw'.length)] : []));
-  const folders = [root, ...writable].map((named) => ({ named, real: realPathOf(named) ?? named }));
+export function whyOwnProgramShown(root: string, options: Pick<SandboxOptions, 'mounts'>): string | null {
+  const folders = writableFolders(root, options);
   const whyIn = (what: string, path: string, advice: string) => {
     const around = folders.find(({ real }) => leadsInto(real, path));
     return around && `${what} is in ${around.named} (${path}), where commands could change it. ${advice}`;
@@ -169,6 +176,21 @@ export function whyOwnProgramShown(
     (path) => whyIn(`${basename(path)}, which patchsmith starts,`, path, 'Use one that is elsewhere.') ?? [],
   );
   return itself() ?? started ?? null;
+}
+
+/** Why nothing may be written to this path, or null: commands could lead, or have led, a link on the way to it anywhere. */
+export function whyLedAstray(
+  root: string,
+  options: Pick<SandboxOptions, 'mounts'>,
+  path: string,
+): string | null {
+  const links = resolvePath(dirname(path))?.links ?? [];
+  const around = writableFolders(root, options).find(({ real }) =>
+    links.some((link) => isWithin(link, real)),
+  );
+  return around === undefined
+    ? null
+    : `The patch cannot be written to ${path}: a folder on the way is a link in ${around.named}, where commands could replace it. Name a path without it.`;
 }
 
 /** What is started outside of the sandbox besides node. */

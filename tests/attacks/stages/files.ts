@@ -11,7 +11,7 @@ import type { Attack, Goal, Stage } from '../attack.ts';
 import { call, either, reads, toBeLetIn, toChange, toDo, toSee, toSpring, writes } from '../goals.ts';
 import type { Hold } from '../held-by.ts';
 import { stateOf, type Victim } from '../victim.ts';
-import { duringExchanges, duringSwaps } from './swaps.ts';
+import { duringExchanges, duringSwaps, LED_ASTRAY } from './swaps.ts';
 
 const CANARY = 'outside';
 const outside = ({ outside, folder, root }: Victim) => [
@@ -299,4 +299,4 @@ const throughTools: Stage = {
   ],
 };
 
-export const FILE_STAGES: readonly Stage[] = [throughTools, duringSwaps, duringExchanges];
+export const FILE_STAGES: readonly Stage[] = [throughTools, duringSwaps, duringExchanges, LED_ASTRAY];

@@ -88,6 +88,22 @@ export const duringExchanges: Stage = {
   ],
 };
 
+/** What the runner itself writes in the work tree, when commands have run. */
+export const LED_ASTRAY: Stage = {
+  name: 'a patch that is written into the work tree',
+  files: { 'out/kept.txt': 'kept\n' },
+  env: ({ root }) => ({ PATCHSMITH_PATCH: join(root, 'out/changes.patch') }),
+  ends: 'publish_failed',
+  attacks: [
+    attack(
+      'patch-led',
+      'A command replaces the folder that --patch names in the work tree with a link to one outside, for the patch to be written there',
+      toChange(({ outside }) => [outside]),
+      () => [[call('run_command', { command: 'rm -r out; ln -s ../outside out; echo b > a.txt' })]],
+    ),
+  ],
+};
+
 /** One call many times, each a little different; nothing outside may be seen, neither a content nor a name. */
 function repeats(id: string, what: string, callAt: (at: number) => ReturnType<typeof call>): Attack {
   const nameSeen = toDo(({ said }) =>
