@@ -19,6 +19,7 @@ import { listed } from '../domain/text/words.ts';
 import type { Checkout } from '../git/checkout-layout.ts';
 import { raceAbort } from '../host/deadline.ts';
 import type { SandboxGitDir } from '../ports/workspace.ts';
+import { mountedLinks } from './open/mounted-links.ts';
 import { Closing, openContained } from './open/sandbox.ts';
 import {
   notOpened,
@@ -74,6 +75,7 @@ async function openInOrder(session: Session, admit: Admit, closing: Closing): Pr
   warnOfReadableSecrets(session, sandbox);
   const taken = await take(session, begun.take, sandbox.level);
   if (taken.status === 'stopped') return taken;
+  if (sandbox.level !== 'none') session.mountedLinks = await mountedLinks(session);
   const { workspace } = taken;
   const { shadowGit: shadowDir, scratch: scratchDir } = directory;
   const place = { ...verify, checkout, workspace, shadowDir, scratchDir, shownAs, beside };

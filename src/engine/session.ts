@@ -79,6 +79,8 @@ export class Session {
   nextCommand: string | null = null;
   /** The page of this run was written. */
   hasReport = false;
+  /** Hard links out of writable mounts, by their paths, with their ctimes in ns before the first command. */
+  mountedLinks: ReadonlyMap<string, bigint> = new Map();
   /** Readers of the event stream and of the result; those that need a run directory are added later. */
   sinks: readonly EventSink[];
   readonly #spentMs: number;

@@ -137,6 +137,12 @@ export function deniedChanges(paths: readonly string[], askers: Askers, by: stri
   return paths.map((path) => of('policy', path, `Changed by ${by} and put back: it may not change.`));
 }
 
+/** Files of a writable mount that have a name outside of it, and that commands have changed. */
+export function deniedLinks(paths: readonly string[]): Denial[] {
+  const why = 'Changed during the run, and so is the file outside of the mount that it is a hard link to.';
+  return paths.map((path) => denialBy({})('sandbox', path, why));
+}
+
 /** The hosts that were refused to commands. If it is not known who asked, a host that is already `known` to be denied is not listed again. */
 export function deniedHosts(asked: readonly AskedHost[], known: readonly Denial[]): Denial[] {
   const named = new Set(known.filter(({ kind }) => kind === 'network').map(({ what }) => what));

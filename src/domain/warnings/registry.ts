@@ -112,6 +112,8 @@ export const WARNING_AREAS = {
       'A folder cannot be searched for git dirs of commands. Check it before you use git there.',
     WARN_HARD_LINKS_COPIED:
       'Hard links to files outside were replaced by copies, so that commands cannot change those. `package-import-method=copy` (pnpm) or `UV_LINK_MODE=copy` (uv) saves the time.',
+    WARN_HARD_LINKS_MOUNTED:
+      'Files of a `--mount PATH:rw` are hard links to files outside of it, which commands can change through them. Mount a copy, or drop `:rw`. A change counts as denied.',
     WARN_OPENED_AGAIN: 'A command closed a file or folder. It was reopened, so that nothing can hide there.',
     WARN_LOOK_CUT_SHORT:
       'The run ended before it had examined all; the result lacks what the message names. Check it, or `patchsmith resume`.',

@@ -3,12 +3,13 @@
 import { withAttemptHosts, withAttempts } from '../../domain/attempts/attempts.ts';
 import { unverifiedPaths } from '../../domain/changes/change.ts';
 import { reviewPart } from '../../domain/findings/review.ts';
-import type { Denials } from '../../domain/review/denied.ts';
+import { type Denials, withDenials } from '../../domain/review/denied.ts';
 import { withLostRequest } from '../../domain/run/fold/advance.ts';
 import { withAskedHosts } from '../../domain/run/fold/turn.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { type RunState, usesOf } from '../../domain/run/state.ts';
 import { flakyAmong, judgeReports } from '../../domain/run/verify-baseline.ts';
+import { changedLinks } from '../open/mounted-links.ts';
 import type { Session } from '../session.ts';
 
 /** What the events say so far, including the spending of other attempts. */
@@ -29,13 +30,13 @@ export function partSoFar(session: Session, state: RunState): Partial<RunResult>
   return knownPart(session, state, allDenied(session, state));
 }
 
-/** Includes the hosts asked for after the last event. The result lists those of the whole run, whichever process or attempt it was. */
+/** Includes the hosts asked for after the last event, and hard links of mounts that were changed. The result lists those of the whole run, whichever process or attempt it was. */
 export function allDenied(session: Session, state: RunState): Denials {
   const { attempts = null } = session.input;
   const { denied, hosts: own } = withAskedHosts(state, session.asked.pending);
   const hosts = attempts === null ? [...own] : withAttemptHosts(own, attempts);
   session.record({ network: { allowed: session.result.network?.allowed ?? null, hosts } });
-  return denied;
+  return withDenials(denied, changedLinks(session));
 }
 
 /** The part known from the events so far. A request without an end is estimated. */

@@ -149,9 +149,14 @@ interface WritableFolder {
   readonly real: string;
 }
 
-function writableFolders(root: string, { mounts = [] }: Pick<SandboxOptions, 'mounts'>): WritableFolder[] {
-  const writable = mounts.flatMap((mount) => (mount.endsWith(':rw') ? [mount.slice(0, -':rw'.length)] : []));
-  return [root, ...writable].map((named) => ({ named, real: realPathOf(named) ?? named }));
+/** Those that `--mount PATH:rw` names. */
+export function writableFolders({ mounts = [] }: Pick<SandboxOptions, 'mounts'>): WritableFolder[] {
+  const named = mounts.flatMap((mount) => (mount.endsWith(':rw') ? [mount.slice(0, -':rw'.length)] : []));
+  return named.map(withRealPath);
+}
+
+function withRealPath(named: string): WritableFolder {
+  return { named, real: realPathOf(named) ?? named };
 }
 
 /**
@@ -160,7 +165,7 @@ function writableFolders(root: string, { mounts = [] }: Pick<SandboxOptions, 'mo
  * `node_modules/node/bin/node`), or are found through a link in it, commands could put their own in the place.
  */
 export function whyOwnProgramShown(root: string, options: Pick<SandboxOptions, 'mounts'>): string | null {
-  const folders = writableFolders(root, options);
+  const folders = [withRealPath(root), ...writableFolders(options)];
   const whyIn = (what: string, path: string, advice: string) => {
     const around = folders.find(({ real }) => leadsInto(real, path));
     return around && `${what} is in ${around.named} (${path}), where commands could change it. ${advice}`;
@@ -185,9 +190,8 @@ export function whyLedAstray(
   path: string,
 ): string | null {
   const links = resolvePath(dirname(path))?.links ?? [];
-  const around = writableFolders(root, options).find(({ real }) =>
-    links.some((link) => isWithin(link, real)),
-  );
+  const folders = [withRealPath(root), ...writableFolders(options)];
+  const around = folders.find(({ real }) => links.some((link) => isWithin(link, real)));
   return around === undefined
     ? null
     : `The patch cannot be written to ${path}: a folder on the way is a link in ${around.named}, where commands could replace it. Name a path without it.`;

@@ -179,3 +179,37 @@ test('a run for which there is not enough space to copy them does not begin', as
   expect(existsSync(join(repository.root, 'began'))).toBe(false);
   expect(lstatSync(inside).nlink).toBe(2);
 });
+
+test.each([
+  ['writes through one', (file: string) => `echo evil >> ${file}`, 'report', 0],
+  ['writes through one, which is an error', (file: string) => `echo evil >> ${file}`, 'error', 8],
+  ['hides that by removing it', (file: string) => `echo evil >> ${file}; rm ${file}`, 'error', 8],
+  ['changes another file', (file: string) => `echo more > ${file}.more`, 'error', 0],
+])(
+  'a writable mount with such links is named beforehand; a command %s',
+  async (_does, does, ifDenied, exitCode) => {
+    const repository = await makeRepository({ 'a.txt': 'a\n' });
+    const folder = temporaryFolder();
+    const [mount, file] = [join(folder, 'mount'), join(folder, 'mount/deep/a.js')];
+    mkdirSync(join(file, '..'), { recursive: true });
+    writeFileSync(join(folder, 'store.js'), AS_IT_WAS);
+    linkSync(join(folder, 'store.js'), file);
+    for (const name of ['one', 'two']) {
+      if (name === 'one') writeFileSync(join(mount, name), 'of the mount\n');
+      else linkSync(join(mount, 'one'), join(mount, name));
+    }
+    const run = await scriptedRun({
+      repository,
+      turns: [command(does(file)), done],
+      args: ['--sandbox', 'required', '--mount', `${mount}:rw`, '--if-denied', ifDenied],
+    });
+    expect(run.stderr).toContain(
+      `[WARN_HARD_LINKS_MOUNTED] 1 file of --mount ${mount}:rw, such as "${file}"`,
+    );
+    const isChanged = exitCode === 8 || ifDenied === 'report';
+    expect([run.exitCode, run.result.denied.map(({ what }) => what)], run.stderr).toEqual([
+      exitCode,
+      isChanged ? [file] : [],
+    ]);
+  },
+);

@@ -12,6 +12,7 @@ import {
   type BigIntStats,
   chownSync,
   constants,
+  lstatSync,
   readFileSync,
   renameSync,
   statfsSync,
@@ -66,6 +67,23 @@ export async function copyLinkedOut(tree: LinkedTree, permitted?: Promise<void>)
     }
     const done = `${describe(linked, count, bytes)}: they were replaced by copies, so that commands cannot change those.`;
     return count === 0 ? [] : [warning('WARN_HARD_LINKS_COPIED', done)];
+  } finally {
+    view.close();
+  }
+}
+
+/**
+ * When each file of another place that commands can write to, and that has a name outside of it, was last changed, by its absolute
+ * path: its ctime in ns. Throws like `copyLinkedOut`.
+ */
+export async function linkedOutOf(place: string): Promise<Map<string, bigint>> {
+  const stat = lstatSync(place, { bigint: true });
+  if (stat.isFile()) return new Map(stat.nlink > 1n ? [[place, stat.ctimeNs]] : []);
+  const found = await findLinked(place);
+  const view = new TreeView(place);
+  try {
+    const linked = leadingOut(view, place, linkedFiles(view, place, found));
+    return new Map(linked.map(({ path, stat }) => [`${place}/${path}`, stat.ctimeNs]));
   } finally {
     view.close();
   }
