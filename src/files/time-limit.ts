@@ -2,6 +2,7 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate } from 'node:timers/promises';
+import { runInNewContext } from 'node:vm';
 import { CutShort } from '../domain/errors/thrown.ts';
 
 /**
@@ -61,6 +62,16 @@ export function timeLimit(): AbortSignal | null {
 }
 
 const NONE = { signal: null };
+
+/** The result of a computation with an expression of others. Only a `vm` timeout can end a match in progress. */
+export function withinMs<T>(timeout: number, compute: () => T): T | 'too long' {
+  try {
+    return runInNewContext('compute()', { compute }, { timeout });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return 'too long';
+    throw error;
+  }
+}
 
 /** Throws `CutShort` when the time is over. */
 export function checkTime(): void {

@@ -1,7 +1,6 @@
 /** The JSON Schema that the answer of a run must match: read, checked, and applied with ajv. */
 
 import { resolve } from 'node:path';
-import { runInNewContext } from 'node:vm';
 import { Ajv, type ErrorObject, type Options } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type Failed, failed } from '../../domain/failed.ts';
@@ -10,6 +9,7 @@ import { depthOf, MAX_LEVELS } from '../../domain/text/json.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import { listed, sentence } from '../../domain/text/words.ts';
 import { textOf } from '../../files/regular-file.ts';
+import { withinMs } from '../../files/time-limit.ts';
 import { readNamedFile } from '../../git/checkout-layout.ts';
 import type { AnswerSchema } from '../../ports.ts';
 
@@ -53,7 +53,7 @@ export async function openAnswerSchema(schema: AnswerSchema['schema']): Promise<
   try {
     const fits = ajv.compile(schema);
     const problemIn = (answer: unknown) => {
-      const end = withinTime(() => fits(answer));
+      const end = withinMs(MAX_CHECK_MS, () => fits(answer));
       if (end === 'too long') return `takes more than ${MAX_CHECK_MS / 1_000} s to compare with its schema`;
       return end ? null : describe(fits.errors ?? []);
     };
@@ -68,16 +68,6 @@ export async function openAnswerSchema(schema: AnswerSchema['schema']): Promise<
 
 /** Time limit for one answer: some patterns take years on crafted texts. */
 const MAX_CHECK_MS = 2_000;
-
-/** Only a `vm` timeout can end a regular expression match in progress. */
-function withinTime<T>(check: () => T): T | 'too long' {
-  try {
-    return runInNewContext('check()', { check }, { timeout: MAX_CHECK_MS });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return 'too long';
-    throw error;
-  }
-}
 
 const DIALECTS = [
   'http://json-schema.org/draft-07/schema',

@@ -10,6 +10,7 @@ import { answerOf, GitHubRefused, type OnGitHub } from '../../adapters/github/re
 import type { Settings } from '../../config/schema.ts';
 import { commitMessage } from '../../domain/github/publishing/commit-message.ts';
 import { publishFailed } from '../../domain/run/outcome.ts';
+import { withinMs } from '../../files/time-limit.ts';
 import type { Person } from '../../ports/github.ts';
 import { readRepository } from './job.ts';
 import { type PublishPlace, stop } from './place.ts';
@@ -193,7 +194,10 @@ const WORDS = {
   regex: 'match',
 } as const;
 
-/** Null for a regular expression that only GitHub's engine knows, such as `(?i)x`. */
+/** GitHub's engine matches in linear time; for Node.js the same expression may take years. */
+const MAX_MATCH_MS = 1_000;
+
+/** Null for a regular expression that only GitHub's engine knows, such as `(?i)x`, or can match in time. */
 function matches(operator: keyof typeof WORDS, pattern: string, text: string): boolean | null {
   switch (operator) {
     case 'starts_with':
@@ -204,7 +208,9 @@ function matches(operator: keyof typeof WORDS, pattern: string, text: string): b
       return text.includes(pattern);
     case 'regex':
       try {
-        return new RegExp(pattern).test(text);
+        const expression = new RegExp(pattern);
+        const fits = withinMs(MAX_MATCH_MS, () => expression.test(text));
+        return fits === 'too long' ? null : fits;
       } catch (error) {
         if (error instanceof SyntaxError) return null;
         throw error;

@@ -79,6 +79,11 @@ describe('a push', () => {
       );
       expect([exitCode, said.reason]).toEqual([11, reason]);
     }
+    // An expression that is linear for GitHub and not for Node.js, on a text that may be a model's.
+    const slow = { operator: 'regex', pattern: String.raw`^(\w+[ -]?)+#`, negate: true };
+    shop.upstream.settings.rules = [{ type: 'commit_message_pattern', parameters: slow }];
+    const subject = `--commit-message=${'many words '.repeat(9)}`;
+    expect((await shop.publish([...allowed, subject, '--dry-run'], { token })).exitCode).toBe(0);
     shop.upstream.settings.rules = [{ type: 'creation' }];
     const { said } = await shop.publish(allowed, { token });
     expect(said.reason).toMatch(/creations being restricted\..* Choose another name with --branch/);
