@@ -22,7 +22,7 @@ export function looksIn([begun, ...events]: RunEvents): Looks {
   };
 }
 
-const EDITS = ['edit_file', 'write_file', 'append_file'];
+const EDITS = ['edit_file', 'write_file'];
 
 /** Strict: a call that would have told more than the first message is not answered by it. */
 function isAnswered({ name, input }: ToolCall, prompt: string): boolean {

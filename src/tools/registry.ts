@@ -4,10 +4,9 @@
  */
 
 import { jsonSchemaOf, type ToolDefinition } from '../domain/conversation/conversation.ts';
-import { type BuiltInTool, USUAL_TOOLS } from '../domain/conversation/tool.ts';
+import { type BuiltInTool, OPTIONAL_TOOLS } from '../domain/conversation/tool.ts';
 import type { PageReader } from '../ports/network.ts';
 import type { AnswerSchema, DocumentReader, Tool } from '../ports.ts';
-import { appendFileTool } from './append-file.ts';
 import { editFileTool } from './edit-file.ts';
 import { finishTool, finishWithAnswer } from './finish.ts';
 import { listFilesTool } from './list-files.ts';
@@ -19,7 +18,7 @@ import { writeFileTool } from './write-file.ts';
 
 /** What the tools of a run depend on. */
 export interface ToolChoice extends CommandTimes {
-  /** The only ones besides `finish`; null for the usual ones. */
+  /** The only ones besides `finish`; null for all. */
   readonly tools?: readonly string[] | null;
   /** Reads documents. Default: every file is text or nothing. */
   readonly documents?: DocumentReader;
@@ -47,14 +46,13 @@ export function createTools({
     read_file: readFileTool(documents).in(folder),
     write_file: writeFileTool.in(folder),
     edit_file: editFileTool.in(folder),
-    append_file: appendFileTool.in(folder),
     list_files: listFilesTool.in(folder),
     search: searchTool.in(folder),
     run_command: runCommandTool(times),
     web_fetch: pages === null ? null : webFetchTool(pages),
     finish: answer === null ? finishTool : finishWithAnswer(answer),
   };
-  const names = tools ?? USUAL_TOOLS;
+  const names = tools ?? OPTIONAL_TOOLS;
   const chosen = Object.values(others).filter((tool) => tool === null || names.includes(tool.name));
   return [...chosen, ...own, finish].filter((tool) => tool !== null);
 }

@@ -95,7 +95,6 @@ export const BUILT_IN_TOOLS = {
   read_file: 'read',
   write_file: 'write',
   edit_file: 'write',
-  append_file: 'write',
   list_files: 'read',
   search: 'read',
   run_command: 'command',
@@ -110,9 +109,6 @@ export type BuiltInTool = keyof typeof BUILT_IN_TOOLS;
 export const OPTIONAL_TOOLS: readonly string[] = Object.keys(BUILT_IN_TOOLS).filter(
   (name) => name !== 'finish',
 );
-
-/** Those that a run has if it names none: what `append_file` does can be done with the others. */
-export const USUAL_TOOLS: readonly string[] = OPTIONAL_TOOLS.filter((name) => name !== 'append_file');
 
 /** The lane of a built-in tool; null for a tool of a server or of a program, which may do anything. */
 export function laneOf(tool: string): Lane | null {

@@ -6,7 +6,7 @@ import { readPrinciples } from '../../adapters/plan/principles.ts';
 import { folderIn } from '../../adapters/workspace/find-checkout.ts';
 import type { Settings } from '../../config/schema.ts';
 import { pathsOf } from '../../domain/changes/path-policy.ts';
-import { laneOf, USUAL_TOOLS } from '../../domain/conversation/tool.ts';
+import { laneOf, OPTIONAL_TOOLS } from '../../domain/conversation/tool.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
 import { refused, type Stopped, stopped } from '../../domain/run/outcome.ts';
 import type { Plan } from '../../domain/run/plan.ts';
@@ -107,7 +107,7 @@ export async function readTask(session: Session, checkout: Checkout): Promise<Ta
 /** Null when the run has all tools. */
 function toolNamesOf({ tools, noTools, readOnly }: Settings): string[] | null {
   if (tools.length === 0 && noTools.length === 0 && !readOnly) return null;
-  const chosen = tools.length === 0 ? USUAL_TOOLS : tools;
+  const chosen = tools.length === 0 ? OPTIONAL_TOOLS : tools;
   return chosen.filter((name) => !noTools.includes(name) && !(readOnly && laneOf(name) === 'write'));
 }
 

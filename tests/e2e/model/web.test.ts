@@ -24,14 +24,14 @@ test('the web is there where hosts are named, and adding to a file where it is n
         ],
       },
       {
-        calls: [call('append_file', { path: 'a.txt', content: 'new' })],
+        calls: [call('write_file', { path: 'a.txt', content: 'new' })],
       },
       finish,
     ],
-    args: ['--web-fetch', 'docs.example.com', '--tools', 'append_file,run_command,web_fetch'],
+    args: ['--web-fetch', 'docs.example.com', '--tools', 'write_file,run_command,web_fetch'],
   });
   expect(exitCode, stderr).toBe(0);
-  expect(toolsOf(server.requests[0])).toEqual(['append_file', 'run_command', 'web_fetch', 'finish']);
+  expect(toolsOf(server.requests[0])).toEqual(['write_file', 'run_command', 'web_fetch', 'finish']);
   const said = events.flatMap((event) => (event.type === 'tool.completed' ? [event.outcome] : []));
   expect(said[0]).toMatchObject({
     reason: 'policy',
@@ -59,7 +59,7 @@ test('a run that only reads may read the web, and cannot add to a file', async (
   const { server } = await scriptedRun({
     repository,
     turns: [finish],
-    args: ['--read-only', '--web-fetch', '*', '--tools', 'append_file,read_file,web_fetch'],
+    args: ['--read-only', '--web-fetch', '*', '--tools', 'write_file,read_file,web_fetch'],
   });
   expect(toolsOf(server.requests[0])).toEqual(['read_file', 'web_fetch', 'finish']);
 });
