@@ -7,8 +7,7 @@ import { aboutSection, planSection } from './sections/about.ts';
 import { changesSection } from './sections/changes.ts';
 import { pointsSection } from './sections/points.ts';
 import { timelineSection } from './sections/timeline.ts';
-import { verdictSection } from './sections/verdict.ts';
-import { verifySection } from './sections/verify.ts';
+import { verdictSection, verifySection } from './sections/verdict.ts';
 
 const SECTIONS: readonly (readonly [id: string, name: string])[] = [
   ['verdict', 'Outcome'],

@@ -67,7 +67,7 @@ const ADDED: readonly (readonly [concept: string, file: string, before: string, 
   ],
   [
     'An ecosystem',
-    'src/domain/packages/tools.ts',
+    'src/domain/packages.ts',
     "  ['Rust',",
     "  ['Zig', ['zig'], 'see https://ziglang.org'],\n",
   ],

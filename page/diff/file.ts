@@ -6,8 +6,7 @@ import { formatNumber, pluralize } from '../../src/domain/text/words.ts';
 import { type Child, h, moreButton, put } from '../dom.ts';
 import { type Call, callKey } from '../run.ts';
 import { visibleText } from '../visible.ts';
-import { type PatchFile, parsedFile } from './patch.ts';
-import { diffTable, type Line, linesOf } from './rows.ts';
+import { diffTable, type Line, linesOf, type PatchFile, parsedFile } from './rows.ts';
 
 /** What is needed to show a file. */
 export interface FileView {

@@ -3,7 +3,7 @@
 import type { ChangedFile } from '../../src/domain/changes/change.ts';
 import { formatNumber, pluralize } from '../../src/domain/text/words.ts';
 import { type FileView, fileBody } from '../diff/file.ts';
-import { patchFiles } from '../diff/patch.ts';
+import { patchFiles } from '../diff/rows.ts';
 import { type Child, h, put, section } from '../dom.ts';
 import { sizeText } from '../format.ts';
 import { callKey, type Run } from '../run.ts';

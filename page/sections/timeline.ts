@@ -5,7 +5,7 @@ import { block, type Child, facts, folded, h, reveal, section } from '../dom.ts'
 import { duration, money, short } from '../format.ts';
 import { allTokens, type Call, callKey, type Iteration, type Run, type Span, type SpanKind } from '../run.ts';
 import type { MadeBy } from './changes.ts';
-import { reportsList } from './verify.ts';
+import { reportsList } from './verdict.ts';
 
 const KINDS: Readonly<Record<SpanKind, string>> = {
   model: 'model',

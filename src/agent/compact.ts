@@ -3,7 +3,7 @@
 import type { CompactionFailed, DueCompaction } from '../domain/conversation/compaction.ts';
 import type { LlmTurn } from '../domain/conversation/conversation.ts';
 import { requestBefore } from '../domain/conversation/segments.ts';
-import { whyReplace } from '../domain/fallback/fallback.ts';
+import { whyReplace } from '../domain/fallback.ts';
 import { conversationTokens, summaryTokens } from '../domain/run/budget.ts';
 import type { RunAction } from '../domain/run/events.ts';
 import { withSpent } from '../domain/run/fold/bill.ts';

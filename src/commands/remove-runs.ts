@@ -8,7 +8,7 @@ import { lockRun } from '../adapters/storage/run-lock.ts';
 import { forgetPlace, notedPlaces } from '../adapters/storage/run-places.ts';
 import { removeGitDir } from '../adapters/workspace/unwalked/remove-git-dir.ts';
 import type { Environment } from '../domain/environment.ts';
-import { type RetentionRules, type RunSummary, runsToRemove } from '../domain/runs/retention.ts';
+import { type RetentionRules, type RunSummary, runsToRemove } from '../domain/runs.ts';
 import { orNone } from '../files/failures.ts';
 
 /** The runs that were removed, or would be. */

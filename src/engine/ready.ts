@@ -11,7 +11,7 @@ import type { AgentParts } from '../agent/parts.ts';
 import { awaitedBefore } from '../domain/conversation/awaited.ts';
 import { SeenLines } from '../domain/conversation/seen-files.ts';
 import type { Failed } from '../domain/failed.ts';
-import type { ServerUse } from '../domain/mcp/server-tool.ts';
+import type { ServerUse } from '../domain/mcp/chosen-tools.ts';
 import type { Permitted } from '../domain/review/allowed-domain.ts';
 import { decideOutcome } from '../domain/run/decide-outcome.ts';
 import type { RunAction, RunEvent, RunStarted } from '../domain/run/events.ts';

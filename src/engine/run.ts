@@ -5,7 +5,7 @@
 
 import { clearScratchAhead } from '../adapters/storage/run-directory.ts';
 import { AgenticLoop } from '../agent/agentic-loop.ts';
-import type { ModelUse } from '../domain/fallback/fallback.ts';
+import type { ModelUse } from '../domain/fallback.ts';
 import { proofLine } from '../domain/report/result-lines.ts';
 import type { RunEvent } from '../domain/run/events.ts';
 import type { RunOutcome, Stopped } from '../domain/run/outcome.ts';

@@ -14,7 +14,7 @@ import {
 } from '../adapters/storage/run-directory.ts';
 import { lockRun, lockWorkTree, runIsBusy, treeIsBusy } from '../adapters/storage/run-lock.ts';
 import { notePlace } from '../adapters/storage/run-places.ts';
-import { ReportEvents } from '../domain/report/report-events.ts';
+import { ReportEvents } from '../domain/report/report-page.ts';
 import type { Interruption, Limits } from '../domain/run/limits.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';

@@ -1,6 +1,9 @@
-/** Replaces files in folders that others may write to. */
+/** Replaces files in folders that others may write to, and makes temporary folders. */
 
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Environment } from '../domain/environment.ts';
 
 /**
  * Replaces a file in one step, so that a reader sees the old or the new one, and follows no link in its place. Throws the
@@ -28,4 +31,17 @@ export function writeDocument(path: string, text: string): string | null {
     if (!(error instanceof Error && 'code' in error)) throw error;
     return `${path} cannot be written: ${error.message}`;
   }
+}
+
+/** A folder for the duration of one task. */
+export interface TemporaryFolder {
+  /** Absolute, without links. */
+  readonly path: string;
+  remove(): void;
+}
+
+/** An empty folder below `$RUNNER_TEMP` or the system's temporary folder, accessible to its owner only. */
+export function makeTemporaryFolder(env: Environment): TemporaryFolder {
+  const path = realpathSync(mkdtempSync(join(env.RUNNER_TEMP || tmpdir(), 'patchsmith-')));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }

@@ -7,8 +7,7 @@ import { formatNumber } from '../domain/text/words.ts';
 import type { ToolResult } from '../ports.ts';
 import { fileTool, WellFormedText, written } from './file-tool.ts';
 import { failedCall, PATH_ALIASES } from './result.ts';
-import { countLines, lineAt } from './text/lines.ts';
-import { describeNotText } from './text/not-text.ts';
+import { countLines, describeNotText, lineAt } from './text/lines.ts';
 import { findMatches, type Match, replaceMatches, withoutOverlaps } from './text/text-match.ts';
 
 const Input = z.strictObject({

@@ -1,7 +1,7 @@
 /** A tool of an MCP server. Tools and their names are determined once the servers are connected. */
 
 import * as z from 'zod';
-import type { ServerTool } from '../domain/mcp/server-tool.ts';
+import type { ServerTool } from '../domain/mcp/chosen-tools.ts';
 import type { Tool, ToolResult } from '../ports.ts';
 
 /** Sends one call to the server of the tool. */

@@ -11,7 +11,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { execa } from 'execa';
 import { isWithin } from '../../domain/changes/path.ts';
 import { describeEnd, succeeded } from '../../domain/conversation/tool.ts';
-import { KNOWN_PROGRAMS } from '../../domain/packages/tools.ts';
+import { KNOWN_PROGRAMS } from '../../domain/packages.ts';
 import type { SandboxLevel } from '../../domain/run/events.ts';
 import type { EnforcedLimits } from '../../domain/run/limits.ts';
 import type { Warning } from '../../domain/warnings/warning.ts';

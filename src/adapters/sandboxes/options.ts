@@ -3,7 +3,7 @@
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Environment } from '../../domain/environment.ts';
-import type { PackageManager } from '../../domain/packages/managers.ts';
+import type { PackageManager } from '../../domain/packages.ts';
 import type { CommandLimits } from '../../domain/run/limits.ts';
 import type { Warning } from '../../domain/warnings/warning.ts';
 import type { SandboxNetwork } from '../../ports/network.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import * as z from 'zod';
 import { CutShort } from '../../domain/errors/thrown.ts';
-import type { RunSummary } from '../../domain/runs/retention.ts';
+import type { RunSummary } from '../../domain/runs.ts';
 import { orNone } from '../../files/failures.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
 import { checkTime } from '../../files/time-limit.ts';

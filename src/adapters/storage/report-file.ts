@@ -3,8 +3,7 @@
 import { lstatSync } from 'node:fs';
 import reportTemplate from '../../../page/report.html';
 import type { ReportedFile, ReportedPatch } from '../../domain/report/report-data.ts';
-import { ReportEvents } from '../../domain/report/report-events.ts';
-import { boundedDocument, reportPage, withoutTexts } from '../../domain/report/report-page.ts';
+import { boundedDocument, ReportEvents, reportPage, withoutTexts } from '../../domain/report/report-page.ts';
 import { FLAGS } from '../../domain/review/flag.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { type Redact, redactedStrings } from '../../domain/secrets/redact.ts';

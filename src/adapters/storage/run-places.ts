@@ -6,7 +6,7 @@
 import { lstatSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { isWithin } from '../../domain/changes/path.ts';
-import type { RunSummary } from '../../domain/runs/retention.ts';
+import type { RunSummary } from '../../domain/runs.ts';
 import { orNone } from '../../files/failures.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
 import { CHECKS, newPlaceOf, placesOf, RUN_ID, type RunDirectoryRequest } from './run-directory.ts';

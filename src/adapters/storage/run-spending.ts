@@ -8,13 +8,12 @@ import { CutShort } from '../../domain/errors/thrown.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { RunResult } from '../../domain/run/result.ts';
 import { usesOf } from '../../domain/run/state.ts';
-import { dayOf, type SpentEntry } from '../../domain/runs/spending.ts';
+import { dayOf, type SpentEntry } from '../../domain/runs.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
 import { readJournal, stateAfter } from './read-journal.ts';
 import { jsonOf, MAX_RESULT_BYTES } from './read-result.ts';
 import { type RunDirectory, runDirectoryAt, startOfId } from './run-directory.ts';
-import type { RunPlace } from './run-places.ts';
-import { isFolder } from './run-places.ts';
+import { isFolder, type RunPlace } from './run-places.ts';
 
 /** What a run has spent in all its attempts, and which models answered. */
 export interface RunSpending extends SpentEntry {

@@ -1,6 +1,6 @@
 /** Every ecosystem that is recognised, most of them as data. If two are equally likely, the first one wins. */
 
-import { MANAGERS, type ManagerName } from '../../domain/packages/managers.ts';
+import { MANAGERS, type ManagerName } from '../../domain/packages.ts';
 import type { Folder } from './folder.ts';
 import { node } from './node.ts';
 import { at, cacheOf, type Ecosystem, group, type Project, type Said, setupBy, textAt } from './project.ts';

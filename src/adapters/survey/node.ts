@@ -1,6 +1,6 @@
 /** JavaScript and TypeScript: npm, pnpm, Yarn, Bun. */
 
-import { MANAGERS, type ManagerName } from '../../domain/packages/managers.ts';
+import { MANAGERS, type ManagerName } from '../../domain/packages.ts';
 import type { Folder } from './folder.ts';
 import { cacheOf, type Ecosystem, group, keysAt, type Said, setupBy, textAt } from './project.ts';
 import { plainRange, plainVersion, type WorkflowInputs } from './workflow-inputs.ts';

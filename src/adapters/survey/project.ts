@@ -1,11 +1,6 @@
 /** What is known about a repository's project: commands, and where each comes from. */
 
-import {
-  MANAGERS,
-  type ManagerName,
-  managersOf,
-  type PackageManager,
-} from '../../domain/packages/managers.ts';
+import { MANAGERS, type ManagerName, managersOf, type PackageManager } from '../../domain/packages.ts';
 import type { Folder } from './folder.ts';
 import type { WorkflowInputs } from './workflow-inputs.ts';
 

@@ -1,6 +1,6 @@
 /** Python: pip, uv, Poetry; pytest, unittest. */
 
-import { MANAGERS } from '../../domain/packages/managers.ts';
+import { MANAGERS } from '../../domain/packages.ts';
 import type { Folder } from './folder.ts';
 import { at, cacheOf, type Ecosystem, keysAt, type Said, textAt, unlessMade } from './project.ts';
 import { plainRange, type WorkflowInputs } from './workflow-inputs.ts';

@@ -94,7 +94,7 @@ export function openGitWorkspace(opened: WorkspaceParts): Workspace {
       inTurn(async () => settleFiles({ root, shadowDir, format: objectFormat }, await over())),
     keepEssentials: (changes) =>
       inTurn(async () => {
-        const { keepEssentials } = await import('./kept/essentials.ts');
+        const { keepEssentials } = await import('./kept/uncommitted.ts');
         if (opened.keepsBase) {
           const why = await packTree(shadowDir, base.tree, shadowDir);
           if (why !== null) warnings.add(notKept(why));

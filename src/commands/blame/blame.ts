@@ -19,7 +19,7 @@ import { type Redact, redactedStrings } from '../../domain/secrets/redact.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import { listed, pluralize } from '../../domain/text/words.ts';
 import { type AttributedPatchFile, attributePatch, keepHistory } from '../../engine/finish/attribution.ts';
-import { makeTemporaryFolder } from '../../files/temporary.ts';
+import { makeTemporaryFolder } from '../../files/replace-file.ts';
 import { openKeptObjects } from '../../git/store/bare-repository.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import type { Given } from '../command.ts';

@@ -3,7 +3,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { type CheckLine, fine, lacking, noted, skipped } from '../../domain/check-report.ts';
 import { describeEndAndTime, succeeded } from '../../domain/conversation/tool.ts';
-import { installLine } from '../../domain/packages/tools.ts';
+import { installLine } from '../../domain/packages.ts';
 import { missingProgram } from '../../domain/review/denial-signs.ts';
 import type { CommandReport } from '../../domain/run/events.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';

@@ -2,7 +2,7 @@
 
 import type { Settings } from '../../config/schema.ts';
 import { done, noChange, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
-import type { RunSummary } from '../../domain/runs/retention.ts';
+import type { RunSummary } from '../../domain/runs.ts';
 import { jsonDocument } from '../../domain/text/terminal.ts';
 import { formatSize, pluralize } from '../../domain/text/words.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';

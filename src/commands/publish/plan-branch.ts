@@ -20,7 +20,7 @@ import type { RunResult } from '../../domain/run/result.ts';
 import { sentence } from '../../domain/text/words.ts';
 import { refusedResult } from '../../engine/finish/result.ts';
 import { sha256Of } from '../../files/hash.ts';
-import { makeTemporaryFolder } from '../../files/temporary.ts';
+import { makeTemporaryFolder } from '../../files/replace-file.ts';
 import { commentText, shortComment } from '../../texts/issue-comment.ts';
 import type { Ground } from './change.ts';
 import { forReaders } from './issue/input-words.ts';

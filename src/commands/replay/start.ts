@@ -7,7 +7,7 @@ import type { RunOutcome } from '../../domain/run/outcome.ts';
 import { openRun } from '../../engine/open-run.ts';
 import { runOpened } from '../../engine/run.ts';
 import type { RunInput } from '../../engine/run-input.ts';
-import { makeTemporaryFolder } from '../../files/temporary.ts';
+import { makeTemporaryFolder } from '../../files/replace-file.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import type { Given, StoppedEarly } from '../command.ts';
 import { readSettings, readTrust } from '../inputs.ts';

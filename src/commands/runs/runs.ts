@@ -3,7 +3,7 @@
 import { listRuns } from '../../adapters/storage/list-runs.ts';
 import { readSpending } from '../../adapters/storage/run-spending.ts';
 import { done, type RunOutcome } from '../../domain/run/outcome.ts';
-import type { RunSummary } from '../../domain/runs/retention.ts';
+import type { RunSummary } from '../../domain/runs.ts';
 import { columns, oneLine, wrapped } from '../../domain/text/terminal.ts';
 import { formatSize, pluralize } from '../../domain/text/words.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';

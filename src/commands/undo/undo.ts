@@ -29,7 +29,7 @@ import { done, internalError, noChange, type RunOutcome, usageError } from '../.
 import type { RunResult } from '../../domain/run/result.ts';
 import { listed, pluralize } from '../../domain/text/words.ts';
 import { ClosedPlaces } from '../../files/closed-places.ts';
-import { makeTemporaryFolder } from '../../files/temporary.ts';
+import { makeTemporaryFolder } from '../../files/replace-file.ts';
 import { lookAt } from '../../files/tree-view.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { differingPaths } from '../../git/revision.ts';

@@ -8,7 +8,7 @@ import {
   type SpentEntry,
   sumOf,
   sumsBy,
-} from '../../domain/runs/spending.ts';
+} from '../../domain/runs.ts';
 import type { Redact } from '../../domain/secrets/redact.ts';
 import { columns } from '../../domain/text/terminal.ts';
 import { formatNumber } from '../../domain/text/words.ts';

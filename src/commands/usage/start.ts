@@ -10,7 +10,7 @@ import type { Settings } from '../../config/schema.ts';
 import { isPlainHttp } from '../../config/values/addresses.ts';
 import { type Problem, problem } from '../../domain/errors/problem.ts';
 import { done, providerError, type RunOutcome } from '../../domain/run/outcome.ts';
-import type { SpendingGroup } from '../../domain/runs/spending.ts';
+import type { SpendingGroup } from '../../domain/runs.ts';
 import { pluralize } from '../../domain/text/words.ts';
 import { type Warning, warning, warningText } from '../../domain/warnings/warning.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';

@@ -1,6 +1,6 @@
 /** What a command prints, and what is done with runs that have ended. */
 
-import { SPENDING_GROUPS } from '../../domain/runs/spending.ts';
+import { SPENDING_GROUPS } from '../../domain/runs.ts';
 import { age, since, size } from '../values/amounts.ts';
 import { choice, path, yesOrNo } from '../values/text.ts';
 import { setting } from './setting.ts';

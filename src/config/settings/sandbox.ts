@@ -1,7 +1,7 @@
 /** What a run may use up and change, and what its commands can see and reach. */
 
 import * as z from 'zod';
-import { PACKAGE_MANAGERS } from '../../domain/packages/managers.ts';
+import { PACKAGE_MANAGERS } from '../../domain/packages.ts';
 import { AllowedDomain, AllowedPrivate } from '../../domain/review/allowed-domain.ts';
 import { Service } from '../../domain/review/service.ts';
 import { DEFAULT_CHANGE_LIMITS, DEFAULT_COMMAND_LIMITS } from '../../domain/run/limits.ts';

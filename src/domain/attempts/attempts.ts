@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import { addUsage, Usage } from '../conversation/conversation.ts';
 import { ErrorCodeText } from '../errors/problem.ts';
-import { ModelUse, withMoreUse } from '../fallback/fallback.ts';
+import { ModelUse, withMoreUse } from '../fallback.ts';
 import { HostUse, withUses } from '../review/egress.ts';
 import { OutcomeName } from '../run/exit-code.ts';
 

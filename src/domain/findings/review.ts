@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import { type PathChange, unverifiedPaths, type VerifiedPatch } from '../changes/change.ts';
 import { LlmTurn } from '../conversation/conversation.ts';
-import { FallbackModel, type ModelUse, unused } from '../fallback/fallback.ts';
+import { FallbackModel, type ModelUse, unused } from '../fallback.ts';
 import { SpentTokens } from '../run/budget.ts';
 import { ProviderFailureKind } from '../run/limits.ts';
 import { IF_NOT_REVIEWED } from '../run/model-settings.ts';

@@ -9,10 +9,10 @@ import { CompactionFailed, CompactionSettings, ContextCompacted } from '../conve
 import { LlmTurn, ToolCall, ToolDefinition, Usage } from '../conversation/conversation.ts';
 import { SeenNote } from '../conversation/seen-files.ts';
 import { CommandEnd, ToolOutcome } from '../conversation/tool.ts';
-import { FallbackModel, ModelReplaced } from '../fallback/fallback.ts';
+import { FallbackModel, ModelReplaced } from '../fallback.ts';
 import { ReviewCompleted, ReviewFailed, ReviewSettings } from '../findings/review.ts';
 import { FollowUp } from '../github/follow-up.ts';
-import { ServerTool } from '../mcp/server-tool.ts';
+import { ServerTool } from '../mcp/chosen-tools.ts';
 import { AllowedDomain, AllowedPrivate } from '../review/allowed-domain.ts';
 import { IF_DENIED } from '../review/denied.ts';
 import { AskedHost } from '../review/egress.ts';

@@ -7,7 +7,7 @@ import { awaitedBefore } from '../conversation/awaited.ts';
 import { type CompactionState, noCompactions } from '../conversation/compaction.ts';
 import { noUsage, openConversation, totalTokens, type Usage } from '../conversation/conversation.ts';
 import type { Repeats, ToolsPhase } from '../conversation/tools-phase.ts';
-import { type FallbackModel, type ModelUse, unused } from '../fallback/fallback.ts';
+import { type FallbackModel, type ModelUse, unused } from '../fallback.ts';
 import { type ReviewState, reviewToCome } from '../findings/review.ts';
 import { type Denial, type Denials, NO_DENIALS } from '../review/denied.ts';
 import type { HostUse } from '../review/egress.ts';

@@ -8,7 +8,7 @@ import { type ConflictKind, conflictHunks, conflictKind, markerCheck } from '../
 import type { FollowUp } from '../../domain/github/follow-up.ts';
 import type { FollowUpAsk } from '../../domain/run/plan.ts';
 import { listed } from '../../domain/text/words.ts';
-import { makeTemporaryFolder } from '../../files/temporary.ts';
+import { makeTemporaryFolder } from '../../files/replace-file.ts';
 import { readBlobs, sizesOf } from '../../git/store/blobs.ts';
 import type { MergedTrees } from '../../git/store/merge-trees.ts';
 import { treeDifferences } from '../../git/store/trees.ts';

@@ -27,7 +27,7 @@ import {
   stopped,
 } from '../../domain/run/outcome.ts';
 import type { ContextPart, Plan } from '../../domain/run/plan.ts';
-import { makeTemporaryFolder } from '../../files/temporary.ts';
+import { makeTemporaryFolder } from '../../files/replace-file.ts';
 import type { Session } from '../session.ts';
 import { CONTEXT_BOUNDS, contextPart, type IssueTask } from '../trust/context.ts';
 import { type ChecksRead, failedChecks, openThreads, type ThreadsRead } from './asks.ts';

@@ -9,7 +9,7 @@ import { beginWorkspace } from '../../adapters/workspace/open.ts';
 import { absolutePath } from '../../domain/changes/path.ts';
 import { orientation } from '../../domain/conversation/orientation.ts';
 import type { Environment } from '../../domain/environment.ts';
-import { KNOWN_PROGRAMS } from '../../domain/packages/tools.ts';
+import { KNOWN_PROGRAMS } from '../../domain/packages.ts';
 import { refused, type Stopped, stopped, usageError } from '../../domain/run/outcome.ts';
 import type { Sandbox } from '../../ports.ts';
 import { whyNotRunnable } from '../open/preflight.ts';

@@ -1,6 +1,6 @@
 /** The MCP servers of a run, if it has any: only then is the code that connects to them loaded. */
 
-import type { ServerTool } from '../../domain/mcp/server-tool.ts';
+import type { ServerTool } from '../../domain/mcp/chosen-tools.ts';
 import type { Stopped } from '../../domain/run/outcome.ts';
 import type { Session } from '../session.ts';
 import type { ServerPlaces } from './reach-server.ts';

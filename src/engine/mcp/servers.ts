@@ -2,10 +2,9 @@
 
 import type { CallEnd, ServerConnection } from '../../adapters/mcp/connect.ts';
 import { whole } from '../../domain/conversation/excerpt.ts';
-import type { ChosenTool } from '../../domain/mcp/chosen-tools.ts';
+import type { ChosenTool, ServerTool, ServerUse } from '../../domain/mcp/chosen-tools.ts';
 import { shownAnswer } from '../../domain/mcp/result-text.ts';
 import type { FilledEntry } from '../../domain/mcp/server-spec.ts';
-import type { ServerTool, ServerUse } from '../../domain/mcp/server-tool.ts';
 import { refused, type Stopped, stopped } from '../../domain/run/outcome.ts';
 import { withoutTail } from '../../domain/text/shorten.ts';
 import { oneLine } from '../../domain/text/terminal.ts';

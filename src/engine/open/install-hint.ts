@@ -3,8 +3,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { type Installing, installerFor } from '../../domain/packages/managers.ts';
-import { toolHint } from '../../domain/packages/tools.ts';
+import { type Installing, installerFor, toolHint } from '../../domain/packages.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 
 /**

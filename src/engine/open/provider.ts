@@ -14,7 +14,7 @@ import { isPlainHttp } from '../../config/values/addresses.ts';
 import { absolutePath } from '../../domain/changes/path.ts';
 import { defaultCompactAt, windowOf } from '../../domain/conversation/compaction.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
-import type { FallbackModel } from '../../domain/fallback/fallback.ts';
+import type { FallbackModel } from '../../domain/fallback.ts';
 import type { ReviewSettings } from '../../domain/findings/review.ts';
 import type { ModelSettings } from '../../domain/run/model-settings.ts';
 import { type Price, priceByName } from '../../domain/run/pricing.ts';

@@ -9,7 +9,7 @@ import type { OpenedSandbox, SandboxOptions } from '../../adapters/sandboxes/opt
 import type { Settings } from '../../config/schema.ts';
 import { absolutePath, isWithin } from '../../domain/changes/path.ts';
 import type { Environment } from '../../domain/environment.ts';
-import { managersOf } from '../../domain/packages/managers.ts';
+import { managersOf } from '../../domain/packages.ts';
 import { type RunOutcome, sandboxUnavailable, usageError } from '../../domain/run/outcome.ts';
 import { withoutTail } from '../../domain/text/shorten.ts';
 import { listed } from '../../domain/text/words.ts';

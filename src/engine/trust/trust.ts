@@ -16,7 +16,7 @@ import {
 import { jobOfRound } from '../../domain/github/follow-up.ts';
 import { policyViolation, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { sentence } from '../../domain/text/words.ts';
-import { makeTemporaryFolder } from '../../files/temporary.ts';
+import { makeTemporaryFolder } from '../../files/replace-file.ts';
 import { findPersistedCredentials, type PersistedCredentials } from '../../git/persisted-credentials.ts';
 import { headOf, openRevision } from '../../git/revision.ts';
 import type { GitHub, GitHubRefusal } from '../../ports/github.ts';

@@ -1,4 +1,4 @@
-/** Creates git objects without git: ids of contents, and loose blobs written to the shadow repository. */
+/** Creates git objects without git: ids of contents, pointers as Git LFS has them, and loose blobs written to the shadow repository. */
 
 import { createHash, randomBytes } from 'node:crypto';
 import {
@@ -144,4 +144,25 @@ export class ObjectStore {
 
 function header(size: number): Buffer {
   return Buffer.from(`blob ${size}\0`);
+}
+
+/** The pointer to the content with this SHA-256 (hex). */
+export function lfsPointer(sha256: string, size: number): Buffer {
+  return Buffer.from(`version https://git-lfs.github.com/spec/v1\noid sha256:${sha256}\nsize ${size}\n`);
+}
+
+/** Content that is stored as it is: a pointer (the real content was never fetched) or nothing at all. */
+export function isLfsPointer(bytes: Uint8Array): boolean {
+  if (bytes.length === 0) return true;
+  if (bytes.length > 1024) return false;
+  return Buffer.from(bytes)
+    .toString('latin1')
+    .startsWith('version https://git-lfs.github.com/spec/v1\noid sha256:');
+}
+
+/** SHA-256 (hex) of content in chunks. */
+export async function sha256OfChunks(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of chunks) hash.update(chunk);
+  return hash.digest('hex');
 }

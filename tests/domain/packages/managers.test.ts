@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { installerFor, MANAGERS, managersOf } from '../../../src/domain/packages/managers.ts';
-import { toolHint } from '../../../src/domain/packages/tools.ts';
+import { installerFor, MANAGERS, managersOf, toolHint } from '../../../src/domain/packages.ts';
 import { missingProgram } from '../../../src/domain/review/denial-signs.ts';
 
 test.each([

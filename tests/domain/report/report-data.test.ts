@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ReportEvents } from '../../../src/domain/report/report-events.ts';
-import { boundedDocument } from '../../../src/domain/report/report-page.ts';
+import { boundedDocument, ReportEvents } from '../../../src/domain/report/report-page.ts';
 import type { RunEvent } from '../../../src/domain/run/events.ts';
 import { redactorFor } from '../../../src/domain/secrets/redact.ts';
 import { emptyResult } from '../../../src/engine/finish/result.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type RunSummary, runsToRemove } from '../../../src/domain/runs/retention.ts';
+import { type RunSummary, runsToRemove } from '../../../src/domain/runs.ts';
 
 const DAY = 24 * 3_600_000;
 const NOW = 100 * DAY;

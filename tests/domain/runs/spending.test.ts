@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { noUsage } from '../../../src/domain/conversation/conversation.ts';
-import { dayOf, type SpentEntry, sumOf, sumsBy } from '../../../src/domain/runs/spending.ts';
+import { dayOf, type SpentEntry, sumOf, sumsBy } from '../../../src/domain/runs.ts';
 
 const run = (part: Partial<SpentEntry>): SpentEntry => ({
   model: 'm',

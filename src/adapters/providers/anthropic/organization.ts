@@ -5,7 +5,7 @@ import { addUsage, noUsage, totalTokens, Usage } from '../../../domain/conversat
 import { innermostMessage } from '../../../domain/errors/innermost-message.ts';
 import { CutShort } from '../../../domain/errors/thrown.ts';
 import { type Failed, failed } from '../../../domain/failed.ts';
-import type { SpentEntry } from '../../../domain/runs/spending.ts';
+import type { SpentEntry } from '../../../domain/runs.ts';
 import { redactorFor } from '../../../domain/secrets/redact.ts';
 import { parseJson } from '../../../domain/text/json.ts';
 import { collect } from '../../../files/regular-file.ts';

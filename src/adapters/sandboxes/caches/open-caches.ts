@@ -6,7 +6,7 @@ import { dirname, isAbsolute, join, normalize } from 'node:path';
 import { getuid } from 'node:process';
 import { isWithin } from '../../../domain/changes/path.ts';
 import type { Environment } from '../../../domain/environment.ts';
-import type { PackageManager } from '../../../domain/packages/managers.ts';
+import type { PackageManager } from '../../../domain/packages.ts';
 import { sentence } from '../../../domain/text/words.ts';
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import type { Mount } from '../bubblewrap/args.ts';

@@ -3,7 +3,7 @@
  * (`~/.cargo/credentials.toml`, `~/.m2/settings.xml`, `~/.gradle/gradle.properties`) are not.
  */
 
-import type { PackageManager } from '../../../domain/packages/managers.ts';
+import type { PackageManager } from '../../../domain/packages.ts';
 
 /** A folder of a cache. */
 export interface CachePart {

@@ -9,7 +9,7 @@ import * as z from 'zod';
 import { FileState, PathChange, sameState } from '../../../domain/changes/change.ts';
 import { isGitDirName, nameOf, parseRepoPath } from '../../../domain/changes/path.ts';
 import { type Failed, failed } from '../../../domain/failed.ts';
-import { FILLED_FOLDERS } from '../../../domain/packages/managers.ts';
+import { FILLED_FOLDERS } from '../../../domain/packages.ts';
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
 import { sentence } from '../../../domain/text/words.ts';
 import { openRegularIn, readUpTo } from '../../../files/opened-file.ts';

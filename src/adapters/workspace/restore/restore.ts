@@ -14,9 +14,14 @@ import { chunksOf, openRegular } from '../../../files/opened-file.ts';
 import type { FileStat } from '../../../files/stat.ts';
 import { Breath, checkTime } from '../../../files/time-limit.ts';
 import { lookAt, viewing } from '../../../files/tree-view.ts';
-import { lfsPointer, sha256OfChunks } from '../../../git/lfs-pointer.ts';
 import { KeptBlobs, MAX_HELD } from '../../../git/store/blobs.ts';
-import { blobId, formatOf, stateOnDisk } from '../../../git/store/object-store.ts';
+import {
+  blobId,
+  formatOf,
+  lfsPointer,
+  sha256OfChunks,
+  stateOnDisk,
+} from '../../../git/store/object-store.ts';
 import { readRunStart } from '../run-start.ts';
 
 /** Restores files to recorded states. */

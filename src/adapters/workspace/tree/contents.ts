@@ -6,8 +6,12 @@ import { chunksOf, type OpenedFile, openRegularIn, readWhole, statNow } from '..
 import { sameStat } from '../../../files/stat.ts';
 import { Breath } from '../../../files/time-limit.ts';
 import { TreeView } from '../../../files/tree-view.ts';
-import { isLfsPointer, lfsPointer, sha256OfChunks } from '../../../git/lfs-pointer.ts';
-import type { ObjectStore } from '../../../git/store/object-store.ts';
+import {
+  isLfsPointer,
+  lfsPointer,
+  type ObjectStore,
+  sha256OfChunks,
+} from '../../../git/store/object-store.ts';
 import { CommittedForms } from './committed-forms.ts';
 import type { Taken, Wanted, WorkTreeParts } from './parts.ts';
 

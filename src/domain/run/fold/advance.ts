@@ -6,7 +6,7 @@ import { type ContextCompacted, withFailure, withNewSegment } from '../../conver
 import { type LlmTurn, usageBetween } from '../../conversation/conversation.ts';
 import { freshSegment } from '../../conversation/segments.ts';
 import { withChanges, withStarted } from '../../conversation/tools-phase.ts';
-import { type ModelReplaced, withMoreUse, withReplacement, withUse } from '../../fallback/fallback.ts';
+import { type ModelReplaced, withMoreUse, withReplacement, withUse } from '../../fallback.ts';
 import { withWorker } from '../../findings/review.ts';
 import { deniedChanges, withDenials } from '../../review/denied.ts';
 import { conversationTokens } from '../budget.ts';

@@ -11,7 +11,7 @@ import { execa } from 'execa';
 import { expect, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { openSandbox } from '../../../../src/adapters/sandboxes/open.ts';
-import type { PackageManager } from '../../../../src/domain/packages/managers.ts';
+import type { PackageManager } from '../../../../src/domain/packages.ts';
 import { tempFolder } from '../../../support/files/temp-folder.ts';
 import { PATIENCE_MS } from '../../../support/waiting/patience.ts';
 import { makePlace, PROJECT } from '../fixture.ts';

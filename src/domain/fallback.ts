@@ -1,9 +1,9 @@
 /** The model that takes over if the first one refuses or cannot be reached: once per run, in a separate conversation. */
 
 import * as z from 'zod';
-import { addUsage, noUsage, totalTokens, Usage } from '../conversation/conversation.ts';
-import type { StopReason } from '../run/limits.ts';
-import { Price } from '../run/pricing.ts';
+import { addUsage, noUsage, totalTokens, Usage } from './conversation/conversation.ts';
+import type { StopReason } from './run/limits.ts';
+import { Price } from './run/pricing.ts';
 
 /** Which model takes over, recorded when the run starts. */
 export const FallbackModel = z.strictObject({
