@@ -20,15 +20,6 @@ function repository(files: Record<string, string>): string {
 }
 
 describe('the key comes from', () => {
-  test('the environment, before any .env', async () => {
-    const folder = tempFolder({ '.env': 'ANTHROPIC_API_KEY=other' });
-    expect(await readApiKey({ ...environment, ANTHROPIC_API_KEY: `${KEY}\n` }, folder)).toEqual(found);
-  });
-
-  test('a .env outside any repository', async () => {
-    expect(await readApiKey(environment, tempFolder({ '.env': `ANTHROPIC_API_KEY=${KEY}` }))).toEqual(found);
-  });
-
   test('a .env that git does not track, ignored or not, also in a folder of the repository', async () => {
     const folder = repository({ 'a/file': '', '.gitignore': '/.env' });
     writeFileSync(join(folder, '.env'), `ANTHROPIC_API_KEY=${KEY}`);
@@ -39,20 +30,6 @@ describe('the key comes from', () => {
 });
 
 describe('there is no key', () => {
-  const nothing = { key: null, notes: [] };
-
-  test('without a .env, and in one that has other things only', async () => {
-    expect(await readApiKey(environment, tempFolder())).toEqual(nothing);
-    const others = 'ANTHROPIC_BASE_URL=https://evil.example.com\nOPENAI_API_KEY=x\n#ANTHROPIC_API_KEY=y\n';
-    expect(await readApiKey(environment, tempFolder({ '.env': others }))).toEqual(nothing);
-    expect(await readApiKey(environment, tempFolder({ '.env': 'ANTHROPIC_API_KEY=' }))).toEqual(nothing);
-  });
-
-  test('in a .env of a folder above', async () => {
-    const folder = tempFolder({ '.env': `ANTHROPIC_API_KEY=${KEY}`, 'a/x': '' });
-    expect(await readApiKey(environment, join(folder, 'a'))).toEqual(nothing);
-  });
-
   test.each(['.env', '.ENV'])('in a %s that git tracks, whatever its configuration says', async (name) => {
     const folder = repository({ [name]: `ANTHROPIC_API_KEY=${KEY}` });
     writeFileSync(join(folder, '.env'), `ANTHROPIC_API_KEY=${KEY}`);
@@ -98,14 +75,6 @@ describe('there is no key', () => {
       notes: [
         '[WARN_KEY_NOT_USED] The ANTHROPIC_API_KEY in the environment is not used: it contains blanks or characters that a key cannot have.',
       ],
-    });
-  });
-
-  test('in a folder of that name', async () => {
-    const folder = tempFolder({ '.env/x': '' });
-    expect(await readApiKey(environment, folder)).toEqual({
-      key: null,
-      notes: [`[WARN_KEY_NOT_USED] ${join(folder, '.env')} is a folder and is not used.`],
     });
   });
 });

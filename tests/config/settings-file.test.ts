@@ -7,7 +7,6 @@ import { makeRepository } from '../support/files/repository.ts';
 import { makePipe, tempFolder } from '../support/files/temp-folder.ts';
 
 const NAME = '.patchsmith.yml';
-const none = { status: 'ok', file: null };
 
 /** Reads the project file of a repository that has this one. */
 const read = (content: string | Uint8Array) =>
@@ -30,12 +29,6 @@ test('the file in the root of the repository is read from anywhere inside, with 
   };
   expect(await readSettingsFile(root, NAME)).toEqual(expected);
   expect(await readSettingsFile(join(root, 'a/b'), NAME)).toEqual(expected);
-});
-
-test('without a file, outside a repository and in a missing folder there are no settings', async () => {
-  expect(await readSettingsFile(tempFolder({ '.git/HEAD': '' }), NAME)).toEqual(none);
-  expect(await readSettingsFile(tempFolder({ [NAME]: 'model: x' }), NAME)).toEqual(none);
-  expect(await readSettingsFile(join(tempFolder(), 'nowhere'), NAME)).toEqual(none);
 });
 
 test('a file with the other extension is reported rather than ignored, even next to the right one', async () => {
@@ -68,12 +61,6 @@ test('a linked worktree has its own file', async () => {
     status: 'ok',
     file: { values: { model: 'b' }, lines: { model: 1 } },
   });
-});
-
-test('an empty file sets nothing', async () => {
-  const nothing = { status: 'ok', file: { values: {}, lines: {} } };
-  expect(await read('')).toEqual(nothing);
-  expect(await read('# nothing yet\n')).toEqual(nothing);
 });
 
 describe('it is refused', () => {

@@ -1,32 +1,14 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { RunOutcome } from '../../src/domain/run/outcome.ts';
 import type { RunResult } from '../../src/domain/run/result.ts';
-import { type Annotation, annotationLine, annotationsOf } from '../../src/texts/step.ts';
+import { annotationLine, annotationsOf } from '../../src/texts/step.ts';
 import { finishedRun, report, reviewed } from '../support/runs/finished-run.ts';
-import { hostileText } from '../support/text/hostile-text.ts';
 
 const done: RunOutcome = { name: 'done', exitCode: 0, errorCode: null, reason: '' };
 const linesOf = (part: Partial<RunResult>, outcome = done) =>
   annotationsOf(finishedRun(part), outcome).map(annotationLine);
 
 describe('annotations', () => {
-  test('of a good end there are none', () => {
-    expect(linesOf({})).toEqual([]);
-  });
-
-  test('of a bad end without a run there is its reason', () => {
-    const outcome: RunOutcome = {
-      name: 'usage_error',
-      exitCode: 2,
-      errorCode: 'ERR_NO_TASK',
-      reason: 'there is no plan: 100%',
-    };
-    expect(annotationsOf(null, outcome).map(annotationLine)).toEqual([
-      '::error title=usage_error [ERR_NO_TASK]::there is no plan: 100%25',
-    ]);
-  });
-
   test('a failed command is shown at the changed lines that it names', () => {
     const output = [
       '\u001b[31m./src/money.ts:12:3\u001b[0m error TS2322: no',
@@ -47,13 +29,6 @@ describe('annotations', () => {
   test('a failed command has no place if its output names no changed file', () => {
     expect(linesOf({ verify: [report('npm test', 1, 'src/other.ts:1:1 error\n1 failed\n')] })).toEqual([
       '::error title=Failed%3A npm test::exit code 1: 1 failed',
-    ]);
-  });
-
-  test('what failed before the work is a warning', () => {
-    const lint = report('npm run lint', 1, 'error');
-    expect(linesOf({ verify: [lint], verifyBaseline: [lint] })).toEqual([
-      '::warning title=Failed%3A npm run lint::exit code 1, as before the work',
     ]);
   });
 
@@ -109,22 +84,6 @@ describe('annotations', () => {
       file: null,
       line: null,
     });
-  });
-
-  test('a hostile one is one command of one line, and no other', () => {
-    fc.assert(
-      fc.property(hostileText, hostileText, hostileText, (title, message, file) => {
-        const given: Annotation = { level: 'error', title, message, file, line: 3 };
-        const line = annotationLine(given);
-        expect(line).not.toMatch(/[\r\n\u2028\u2029]/);
-        const [, properties = '', ...rest] = line.split('::');
-        expect(properties).toMatch(/^error (?:file=[^,:]*,line=3,)?title=[^,:]*$/);
-        expect(rest.join('::').replace(/%0A/g, '\n').split('\n')).toHaveLength(
-          message.split(/\r\n|\n|\r/).length,
-        );
-        expect(line).not.toMatch(/##\[/);
-      }),
-    );
   });
 
   test('an odd name is in the message alone', () => {

@@ -1,11 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { RunOutcome } from '../../src/domain/run/outcome.ts';
 import { type StepFacts, stepSummary } from '../../src/texts/step.ts';
 import { finishedRun, report } from '../support/runs/finished-run.ts';
-import { randomCases, sampled } from '../support/setup/sample.ts';
-import { hostileText } from '../support/text/hostile-text.ts';
-import { dangersIn } from '../support/text/rendered.ts';
+import { sampled } from '../support/setup/sample.ts';
 
 const done: RunOutcome = {
   name: 'done',
@@ -74,21 +71,6 @@ In the model's own words:
     expect(summary).not.toContain('0 files changed');
   });
 
-  test('of a step without a run is the reason', () => {
-    const outcome: RunOutcome = {
-      name: 'usage_error',
-      exitCode: 2,
-      errorCode: 'ERR_NO_TASK',
-      reason: 'there is no plan',
-    };
-    expect(stepSummary(null, facts({ outcome, warnings: ['a token was found'] }))).toBe(
-      '### patchsmith: usage\\_error (exit 2) [ERR_NO_TASK]\n\nthere is no plan\n\n**Warnings**\n\n- a token was found\n'.replace(
-        '\\_',
-        '_',
-      ),
-    );
-  });
-
   test('says where a secret is, and what else is to be looked at', () => {
     const run = finishedRun({
       secrets: [
@@ -100,30 +82,6 @@ In the model's own words:
     const text = stepSummary(run, facts({ warnings: ['no label'] }));
     expect(text).toContain('- `src/a.ts`, line 3: a GitHub token\n- `key`: a known secret value\n');
     expect(text).toContain('**Warnings**\n\n- Not in the patch: x\n- no label\n');
-  });
-
-  test('contains nothing live from a hostile run', () => {
-    const OURS = ['<details>', '</details>', '<sub>', '</sub>'];
-    fc.assert(
-      fc.property(hostileText, hostileText, (text, path) => {
-        const run = finishedRun({
-          summary: text,
-          model: text,
-          runId: text,
-          verify: [report(text, 1, text)],
-          changedFiles: [{ path, kind: 'modify', additions: 1, deletions: 0 }],
-          secrets: [{ path, line: 1, what: text }],
-          flags: [{ path, flag: 'workflow', detail: text }],
-          denied: [{ kind: 'policy', what: path, calls: [text], why: text }],
-          warnings: [text],
-        });
-        const page = stepSummary(run, facts({ outcome: { ...done, reason: text } }))
-          .replace(/^### /, '')
-          .replaceAll(/<details><summary>[\w ,]+<\/summary>/g, '<details>');
-        expect(dangersIn(page, OURS)).toEqual([]);
-      }),
-      { numRuns: randomCases(100) },
-    );
   });
 
   const FILLERS = ['é', '$', '|', '`', '#1 ', '\ufffd', '😀'];

@@ -11,30 +11,6 @@ beforeEach(() => {
 
 afterEach(() => workspace.remove());
 
-const list = (input: object) => workspace.call(listFilesTool, input);
-
-test('files are listed one a line, from the root or a folder', async () => {
-  for (const path of ['a.ts', 'src/b.ts', 'src/deep/c.ts']) workspace.put(path, '');
-  expect(await list({ path: '.' })).toEqual({ status: 'ok', text: 'a.ts\nsrc/b.ts\nsrc/deep/c.ts' });
-  expect(await list({ path: 'src/' })).toEqual({ status: 'ok', text: 'src/b.ts\nsrc/deep/c.ts' });
-});
-
-test('no files are said to be none', async () => {
-  expect(await list({ path: '' })).toEqual({ status: 'ok', text: '(no files)' });
-});
-
-test('the glob goes to the workspace unchanged', async () => {
-  const asked: (string | null)[] = [];
-  const listFiles: Workspace['listFiles'] = async (path, glob) => {
-    asked.push(path, glob);
-    return { status: 'ok', paths: [] };
-  };
-  const context = { ...workspace.context, workspace: { ...workspace.context.workspace, listFiles } };
-  await listFilesTool.execute({ path: './src', glob: '*.[jt]s' }, context);
-  await listFilesTool.execute({ path: 'src' }, context);
-  expect(asked).toEqual(['src', '*.[jt]s', 'src', null]);
-});
-
 test('a name with a line break, a quote or bytes that are not UTF-8 is one line, and repeating it gives the same path', async () => {
   const names = ['"quoted"', 'a\nb', 'caf\udce9', 'plain name', ' space'].sort();
   const listFiles: Workspace['listFiles'] = async () => ({ status: 'ok', paths: names });

@@ -44,18 +44,6 @@ describe('text', () => {
     expect(await read({ path: 'file.txt', limit: 1 })).toEqual(ok('line 1\n[Lines 1-1 of 5]'));
     expect(await coverage('file.txt')).toBe('all');
   });
-
-  test('that is empty is reported as empty', async () => {
-    workspace.put('empty', '');
-    expect(await read({ path: 'empty' })).toEqual({ status: 'ok', text: '(the file is empty)' });
-  });
-
-  test('has no line beyond its end', async () => {
-    workspace.put('file.txt', 'one\ntwo');
-    expect(await read({ path: 'file.txt', offset: 3 })).toEqual(
-      failed('invalid_input', 'Line 3 is beyond the end: "file.txt" has 2 lines.'),
-    );
-  });
 });
 
 describe('a large file', () => {
@@ -76,14 +64,6 @@ describe('a large file', () => {
     expect(await coverage('big.txt')).toBe('part');
     await read({ path: 'big.txt', offset: 140, limit: 11 }, 200_000);
     expect(await coverage('big.txt')).toBe('all');
-  });
-
-  test.each([101_011, 105_050])('of %d bytes is cut like any other result', async (bytes) => {
-    const lines = Math.ceil(bytes / 101);
-    workspace.put('big.txt', `${'x'.repeat(100)}\n`.repeat(lines).slice(0, bytes));
-    const shown = await read({ path: 'big.txt' });
-    expect([shown.status, shown.text.startsWith('xxx')]).toEqual(['ok', true]);
-    expect(shown.next).toMatch(/^read_file \{"path":"big.txt","offset":199,"limit":\d+\}$/);
   });
 
   test('with a single line over 100 KB is shown from its start, and the rest through a command', async () => {
@@ -173,13 +153,6 @@ describe('what is not UTF-8 text', () => {
         `"${path}" is ${kind}, not UTF-8 text: ${bytes.length} bytes, first bytes ${first}.${next}`,
       ),
     );
-  });
-});
-
-describe('a path', () => {
-  test('with brackets and dots in its name is a path like any other', async () => {
-    workspace.put('app/[...slug].tsx', 'export {}\n');
-    expect(await read({ path: 'app/[...slug].tsx' })).toEqual({ status: 'ok', text: 'export {}\n' });
   });
 });
 

@@ -26,20 +26,6 @@ async function said(input: object, result: CommandResult, limit?: number) {
   }
 }
 
-test('the output comes first, how it ended last', async () => {
-  expect(await said({}, { end: exited(0), output: whole('built\n') })).toEqual({
-    status: 'ok',
-    text: 'built\n[exit code 0]',
-    timeoutMs: 60_000,
-  });
-  expect(await said({}, { end: exited(0), output: whole('') })).toMatchObject({
-    text: '[exit code 0]',
-  });
-  expect(await said({}, { end: exited(0), output: whole('no newline') })).toMatchObject({
-    text: 'no newline\n[exit code 0]',
-  });
-});
-
 test('a failure keeps the output and names its kind', async () => {
   const output = whole('partial\n');
   const ends: [CommandEnd, string, string][] = [
@@ -68,13 +54,6 @@ test('the model may request more time up to the cap, and learns if it requested 
   expect(await said({ timeout_seconds: 601 }, result)).toMatchObject({
     timeoutMs: 600_000,
     text: '[exit code 0]\n[timeout_seconds is capped at 600]',
-  });
-});
-
-test('the last line survives when the middle of the output is missing', async () => {
-  const output = { head: 'first\n', omitted: 1_000_000, tail: 'last\n' };
-  expect(await said({}, { end: exited(1), output }, 1_000)).toMatchObject({
-    text: expect.stringMatching(/^first\n\[\d+ of \d+\]last\n\[exit code 1\]$/),
   });
 });
 

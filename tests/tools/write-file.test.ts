@@ -19,16 +19,6 @@ afterEach(() => workspace.remove());
 const write = (path: string, content: string) => workspace.call(writeFileTool, { path, content });
 const onDisk = (path: string) => readFileSync(join(workspace.root, path), 'utf8');
 
-test('a new file gets exactly the content, in folders that are made for it', async () => {
-  expect(await write('src/a/b.ts', 'é\r\n')).toEqual(ok('Created "src/a/b.ts": 4 bytes.'));
-  expect(onDisk('src/a/b.ts')).toBe('é\r\n');
-});
-
-test('empty content is content', async () => {
-  expect(await write('pkg/__init__.py', '')).toEqual(ok('Created "pkg/__init__.py": 0 bytes.'));
-  expect(onDisk('pkg/__init__.py')).toBe('');
-});
-
 test('a file that was never read, or read whole, may be replaced', async () => {
   workspace.put('a', 'old');
   expect(await write('a', 'new')).toEqual({ status: 'ok', text: 'Replaced "a": 3 bytes.' });
@@ -61,20 +51,10 @@ test('a file that changed since it was shown in part is another version, and may
   expect(await write('a', 'new')).toMatchObject({ status: 'ok' });
 });
 
-test('what the model has written itself it may write again', async () => {
-  await write('a', 'one');
-  expect(await write('a', 'two')).toEqual({ status: 'ok', text: 'Replaced "a": 3 bytes.' });
-});
-
 test('a path that git ignores is written, with a note that it is not in the patch', async () => {
   expect(await write('build/out.js', 'x')).toEqual(
     ok('Created "build/out.js": 1 bytes. Git ignores this path, so it will not be in the patch.'),
   );
-});
-
-test('the target is the tidied path, and nothing when the path is refused', () => {
-  expect(writeFileTool.target?.({ path: './a//b', content: '' })).toBe('a/b');
-  expect(writeFileTool.target?.({ path: '../b', content: '' })).toBe(null);
 });
 
 test('a content of more than 8 MiB is refused with both numbers, and nothing is written', async () => {

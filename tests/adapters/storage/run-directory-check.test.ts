@@ -2,7 +2,6 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:f
 import { dirname, join } from 'node:path';
 import { getuid } from 'node:process';
 import { describe, expect, test } from 'vitest';
-import { openRunDirectory } from '../../../src/adapters/storage/find-run.ts';
 import { runDirectoryAt } from '../../../src/adapters/storage/run-directory.ts';
 import { whyNotUsable } from '../../../src/adapters/storage/run-directory-check.ts';
 import { makePipe, tempFolder } from '../../support/files/temp-folder.ts';
@@ -38,14 +37,6 @@ function runFolder(mode = 0o700): string {
 
 const whyNot = async (folder: string) =>
   (await whyNotUsable(runDirectoryAt(folder)))?.replaceAll(folder, 'RUN') ?? null;
-
-test('a run directory as a run leaves it can be used, whatever commands have made of what is theirs', async () => {
-  const folder = runFolder();
-  makePipe(join(folder, 'scratch/agent.git/config'));
-  symlinkSync('/etc', join(folder, 'scratch/etc'));
-  expect(await whyNot(folder)).toBe(null);
-  expect(await whyNot(runFolder(0o755))).toBe(null);
-});
 
 const TAKEN = [
   'events.jsonl',
@@ -131,14 +122,4 @@ test.runIf(getuid?.() === 0)('a directory of another user is refused', async () 
   const shared = runFolder(0o755);
   chownSync(join(shared, 'shadow.git/objects/ab'), 12_345, 12_345);
   expect(await whyNot(shared)).toContain('shadow.git/objects/ab belongs to another user');
-});
-
-test('a link given by the caller leads to its run, whose path is then shown without the link', async () => {
-  const folder = runFolder();
-  const link = join(tempFolder(), 'link');
-  symlinkSync(folder, link);
-  expect(await openRunDirectory(link, { cwd: '/', env: {} })).toEqual({
-    status: 'ok',
-    directory: runDirectoryAt(folder),
-  });
 });

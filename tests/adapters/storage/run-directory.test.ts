@@ -5,7 +5,6 @@ import { expect, test } from 'vitest';
 import {
   clearScratch,
   makeRunDirectory,
-  newRunId,
   placesOf,
   type RunDirectoryRequest,
   resultLine,
@@ -25,10 +24,6 @@ const pathOf = (part: Partial<RunDirectoryRequest>) => {
   const made = make(part);
   return typeof made === 'string' ? made : made.path;
 };
-
-test('ids sort by time', () => {
-  expect(newRunId(Date.UTC(2026, 10, 21, 10, 15))).toMatch(/^20261121-101500-[0-9a-f]{6}$/);
-});
 
 test('the folder is the chosen one, else the runner’s, else one in the state folder of the user', () => {
   const home = tempFolder();

@@ -48,24 +48,9 @@ async function obstacle(work: BranchWork, flags: Record<string, unknown> = {}) {
   return obstacleIn(place, () => refuseForeign(place, work));
 }
 
-const state = async () => [await shop.git('for-each-ref'), shop.pulls().length, shop.issues.size];
-
 test('a pull request that is there already need not be opened', async () => {
   shop.settings.actionsMayOpenPulls = false;
   expect([(await preflight())?.exitCode, await preflight({}, NAME, true)]).toEqual([11, null]);
-});
-
-test('a token that may publish passes, and nothing is left that anybody sees', async () => {
-  const before = await state();
-  expect(await preflight()).toBeNull();
-  expect(await state()).toEqual(before);
-});
-
-test('no repository, and a branch that stands in the way of another name', async () => {
-  expect((await preflight({}, 'acme/none'))?.reason).toContain('Check --repository');
-  await shop.git('branch', 'patchsmith', 'main');
-  expect((await preflight())?.errorCode).toBe('ERR_BRANCH_NAME_TAKEN');
-  expect(await preflight({ branch: 'bot/shop/x' })).toBeNull();
 });
 
 test('what the rules of the branch would refuse is said before, unless the token may bypass them', async () => {

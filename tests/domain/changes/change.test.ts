@@ -22,26 +22,6 @@ function ledgerOf(...steps: PathChange[][]): ChangeLedger {
 }
 
 describe('toCodeChanges', () => {
-  test('names what happened to each path', () => {
-    const changes = toCodeChanges(
-      [
-        { path: 'new', before: null, after: file('a1') },
-        { path: 'gone', before: file('b1'), after: null },
-        { path: 'edited', before: file('c1'), after: file('c2') },
-        { path: 'run', before: file('d1'), after: file('d1', '100755') },
-      ],
-      byTool,
-      3,
-    );
-    expect(changes.map(({ path, kind }) => [path, kind])).toEqual([
-      ['new', 'create'],
-      ['gone', 'delete'],
-      ['edited', 'modify'],
-      ['run', 'mode'],
-    ]);
-    expect(changes.every((change) => change.iteration === 3 && change.source === byTool)).toBe(true);
-  });
-
   test('a deletion and a creation of the same content are one rename', () => {
     const [change, ...rest] = toCodeChanges(
       [
@@ -70,28 +50,6 @@ describe('toCodeChanges', () => {
 });
 
 describe('ChangeLedger', () => {
-  test('a file that is back at its baseline is not a net change', () => {
-    const ledger = ledgerOf(
-      [{ path: 'a', before: file('1'), after: file('2') }],
-      [{ path: 'a', before: file('2'), after: file('1') }],
-    );
-    expect(ledger.net()).toEqual([]);
-    expect(ledger.history).toHaveLength(2);
-  });
-
-  test('what a verify command changed stays out of the net and is named', () => {
-    const ledger = ledgerOf([{ path: 'a', before: file('1'), after: file('2') }]);
-    for (const change of toCodeChanges(
-      [{ path: 'a', before: file('2'), after: file('3') }],
-      { by: 'verify' },
-      1,
-    )) {
-      ledger.record(change);
-    }
-    expect(ledger.net()).toEqual([{ path: 'a', before: file('1'), after: file('2') }]);
-    expect(ledger.unexplained()).toEqual([{ path: 'a', by: 'verify' }]);
-  });
-
   test('a change that is accepted becomes the baseline, but where the model has been it is only told', () => {
     const ledger = ledgerOf([{ path: 'own', before: file('1'), after: file('2') }]);
     const foreign: PathChange[] = [

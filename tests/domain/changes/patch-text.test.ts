@@ -35,26 +35,6 @@ describe('a patch says of each file', () => {
     ]);
   });
 
-  test('that it is made or deleted, also without content', () => {
-    const text = patch(
-      'diff --git a/empty b/empty',
-      'new file mode 100755',
-      `index ${NONE}..${B}`,
-      'diff --git a/gone b/gone',
-      'deleted file mode 120000',
-      `index ${A}..${NONE}`,
-      '--- a/gone',
-      '+++ /dev/null',
-      '@@ -1 +0,0 @@',
-      '-target',
-      '\\ No newline at end of file',
-    );
-    expect(filesOf(text).map(({ path, before, after }) => [path, before, after])).toEqual([
-      ['empty', null, { mode: '100755', blob: B }],
-      ['gone', { mode: '120000', blob: A }, null],
-    ]);
-  });
-
   test('its hunks on request, even for a file that becomes a link', () => {
     const text = patch(
       'diff --git a/x b/x',
@@ -97,73 +77,6 @@ describe('a patch says of each file', () => {
       ],
       null,
     ]);
-  });
-
-  test('only what it changes: of a mode no content, of a pure rename neither', () => {
-    const text = patch(
-      'diff --git a/tool b/tool',
-      'old mode 100644',
-      'new mode 100755',
-      'diff --git a/old b/new',
-      'similarity index 100%',
-      'rename from old',
-      'rename to new',
-    );
-    expect(filesOf(text).map(({ path, from, before, after }) => [path, from, before, after])).toEqual([
-      ['tool', null, { mode: '100644', blob: null }, { mode: '100755', blob: null }],
-      ['new', 'old', { mode: null, blob: null }, { mode: null, blob: null }],
-    ]);
-  });
-
-  test('that a file becomes a link in two parts', () => {
-    const text = patch(
-      'diff --git a/x b/x',
-      'deleted file mode 100644',
-      `index ${A}..${NONE}`,
-      '--- a/x',
-      '+++ /dev/null',
-      '@@ -1 +0,0 @@',
-      '-text',
-      'diff --git a/x b/x',
-      'new file mode 120000',
-      `index ${NONE}..${B}`,
-      '--- /dev/null',
-      '+++ b/x',
-      '@@ -0,0 +1 @@',
-      '+to',
-      '\\ No newline at end of file',
-    );
-    expect(filesOf(text)).toMatchObject([
-      {
-        path: 'x',
-        before: { mode: '100644', blob: A },
-        after: { mode: '120000', blob: B },
-        additions: 1,
-        deletions: 1,
-      },
-    ]);
-  });
-
-  test('names with quotes and bytes', () => {
-    const name = '"a/n\\303\\244\\"\\n\\\\" "b/n\\303\\244\\"\\n\\\\"';
-    const text = patch(`diff --git ${name}`, 'old mode 100644', 'new mode 100755');
-    expect(filesOf(text)[0]?.path).toBe('n\xc3\xa4"\n\\');
-  });
-
-  test('binary contents without counting lines', () => {
-    const text = patch(
-      'diff --git a/p b/p',
-      `index ${A}..${B} 100644`,
-      'GIT binary patch',
-      'literal 4',
-      'Lc${NkU|;|M00aO5',
-      '',
-      'delta 3',
-      'Kc${Nk0ssI200aO5',
-      '',
-      '',
-    ).slice(0, -1);
-    expect(filesOf(text)).toMatchObject([{ path: 'p', additions: null, deletions: null }]);
   });
 });
 

@@ -8,33 +8,6 @@ import {
 import { randomCases } from '../../support/setup/sample.ts';
 
 const unknown: KnownRepository = { files: [], project: null, programs: [], hosts: [] };
-const nodeProject = {
-  ecosystem: 'Node.js',
-  manager: 'npm',
-  test: 'npm test',
-  lint: null,
-  build: 'npm run build',
-};
-
-test('it names folders by size, top-level files, the project, programs and the network', () => {
-  const files = ['package.json', 'README.md', 'tests/a.js', 'src/a.js', 'src/b/c.js'];
-  expect(orientation({ files, project: nodeProject, programs: ['git', 'node'], hosts: [] })).toBe(
-    [
-      'Tracked: 5 files. src/ 2, tests/ 1; README.md, package.json.',
-      'Project: Node.js (npm); test: npm test; build: npm run build.',
-      'Commands find: git, node.',
-      'Network: none.',
-    ].join('\n'),
-  );
-});
-
-test('what is not known is left out', () => {
-  expect(orientation(unknown)).toBe('');
-  expect(orientation({ ...unknown, files: ['a/b'], hosts: null })).toBe('Tracked: 1 file. a/ 1.');
-  expect(orientation({ ...unknown, files: ['a'], hosts: ['x.org', 'y.org:81'] })).toBe(
-    'Tracked: 1 file. a.\nNetwork: x.org, y.org:81.',
-  );
-});
 
 test('of a large repository it names the largest folders and says what is left', () => {
   const files = Array.from({ length: 300 }, (_, n) =>

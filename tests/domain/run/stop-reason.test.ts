@@ -10,16 +10,6 @@ const oneTurn = [
 ];
 
 describe('stopReason', () => {
-  test('a limit never cuts a turn from its tool results, and never hides that the work is done', () => {
-    const tight = { ...limits, maxIterations: 1 };
-    expect(stopReason(stateAfter([turn({ calls: [call('a')] })]), tight)).toBeNull();
-    expect(stopReason(stateAfter([turn({ text: 'done' })], { verify: ['x'] }), tight)).toBeNull();
-    expect(stopReason(stateAfter([turn({ text: 'done' })]), tight)).toEqual({
-      why: 'completed',
-      summary: 'done',
-    });
-  });
-
   test('a signal wins over the deadline, and the deadline over everything but work that is done', () => {
     const bySignal = stateAfter([
       { type: 'run.interrupted', interruption: { cause: 'signal', signal: 'SIGTERM' } },
@@ -98,21 +88,6 @@ describe('stopReason', () => {
         expect(stopReason(state, limits)).toMatchObject({ why: 'blocked', by: 'stall' });
       },
     );
-  });
-
-  test('a conversation that the API no longer takes is a limit, not an outage', () => {
-    const failed: RunAction = {
-      type: 'turn.failed',
-      kind: 'too_large',
-      message: 'prompt is too long',
-    };
-    const usage = { ...noUsage, input: 900, cacheRead: 100, output: 5 };
-    expect(stopReason(stateAfter([turn({ usage, stop: 'pause_turn' }), failed]), limits)).toEqual({
-      why: 'limit',
-      limit: 'context_window',
-      value: 1_000,
-      used: 1_000,
-    });
   });
 });
 

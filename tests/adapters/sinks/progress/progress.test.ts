@@ -1,12 +1,10 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { Progress } from '../../../../src/adapters/sinks/progress/progress.ts';
-import type { ChangeSource } from '../../../../src/domain/changes/change.ts';
 import type { ToolCall } from '../../../../src/domain/conversation/conversation.ts';
 import type { RunAction } from '../../../../src/domain/run/events.ts';
 import { redactorFor } from '../../../../src/domain/secrets/redact.ts';
 import { warning } from '../../../../src/domain/warnings/warning.ts';
-import { emptyResult } from '../../../../src/engine/finish/result.ts';
 import { call, commandEnd, completed, started, turn } from '../../../support/runs/events.ts';
 
 const SECRET = 'hunter2-hunter2';
@@ -129,52 +127,6 @@ test('a run is printed in lines', () => {
     '    | one',
     '    | two',
     'patchsmith: done',
-    '',
-  ]);
-});
-
-test('what a command changed stands below its line, and a failure without output has no more to say', () => {
-  const { accept, printed, progress } = open();
-  const changed = (path: string, source: ChangeSource): RunAction => ({
-    type: 'change.recorded',
-    changes: [
-      {
-        path,
-        kind: 'create',
-        before: null,
-        after: { blob: 'b', mode: '100644', size: 1 },
-        source,
-        iteration: 1,
-      },
-    ],
-  });
-  accept(
-    turn({ calls: [call('c'), call('d')] }),
-    toolStarted('c', 'run_command', { command: 'make' }),
-    changed('out.txt', { by: 'tool', tool: 'run_command', calls: ['c'] }),
-    {
-      type: 'tool.completed',
-      call: 'c',
-      outcome: { status: 'ok', text: '', command: commandEnd(0) },
-      durationMs: 1,
-    },
-    toolStarted('d', 'read_file', { path: 'a' }),
-    completed('d'),
-    changed('cache', { by: 'verify' }),
-    {
-      type: 'verify.completed',
-      tree: null,
-      reports: [{ command: 'npm test', end: commandEnd(1), output: '' }],
-      otherwise: [],
-    },
-  );
-  progress.close(emptyResult('id', '0'));
-  expect(printed().split('\n')).toEqual([
-    '[1] run_command make → exit code 0 after 0.0 s',
-    '    out.txt changed by the command',
-    '[1] read_file a',
-    'verify npm test → exit code 1 after 0.0 s',
-    '    cache changed by verify commands',
     '',
   ]);
 });

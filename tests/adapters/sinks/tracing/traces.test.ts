@@ -2,7 +2,6 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import type { TraceTarget } from '../../../../src/adapters/sinks/tracing/target.ts';
 import { openTraces } from '../../../../src/adapters/sinks/tracing/traces.ts';
-import { noUsage } from '../../../../src/domain/conversation/conversation.ts';
 import type { RunAction } from '../../../../src/domain/run/events.ts';
 import type { RunState } from '../../../../src/domain/run/state.ts';
 import { redactorFor } from '../../../../src/domain/secrets/redact.ts';
@@ -155,37 +154,6 @@ test('no text of prompts, answers, files, commands or tools that do not exist le
   const sent = collector.requests.map(({ body }) => body).join();
   expect(sent).not.toMatch(/text|secret-value/);
   expect(sent).toContain('"***"');
-});
-
-test('it continues the trace of its caller, and says what was cut off', async () => {
-  const parent = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' };
-  await traced(
-    [
-      [
-        1,
-        {
-          type: 'model.replaced',
-          why: 'outage',
-          reason: 'x',
-          to: { provider: 'gemini', model: 'g', price: null },
-          text: 'x',
-        },
-      ],
-      [2, { type: 'turn.interrupted', spent: { usage: { ...noUsage, input: 7 }, estimated: true } }],
-      [3, { type: 'tool.started', call: call('c1'), iteration: 1 }],
-    ],
-    { parent },
-  );
-  expect(collector.spans.map(({ name, attributes }) => [name, attributes['error.type']])).toEqual([
-    ['chat g', 'interrupted'],
-    ['execute_tool read_file', 'interrupted'],
-    ['invoke_agent patchsmith', 'verify_failed'],
-  ]);
-  expect(collector.spans[0]?.attributes).toMatchObject({
-    'gen_ai.provider.name': 'gcp.gemini',
-    'gen_ai.usage.input_tokens': 7,
-  });
-  expect(collector.spans[2]).toMatchObject({ parent: parent.spanId, traceId: parent.traceId });
 });
 
 /** What is said at the end about a run of one span, and how many requests there were. */

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  askedIn,
   branchOf,
   markerOf,
   planId,
@@ -85,29 +84,4 @@ describe('the branch of a plan', () => {
 
 test('the marker is a comment that GitHub does not show', () => {
   expect(markerOf('1a2b3c4d')).toBe('<!-- patchsmith:1a2b3c4d -->');
-});
-
-describe('what a plan was asked for in', () => {
-  test('an issue of the repository, whatever the case of its name', () => {
-    expect(askedIn(plan(issue), 'ACME/Shop')).toEqual({
-      repository: 'acme/shop',
-      number: 7,
-      url: 'https://github.com/acme/shop/issues/7',
-      isPullRequest: false,
-      isHere: true,
-    });
-  });
-
-  test('an issue of another repository', () => {
-    expect(askedIn(plan(issue), 'acme/other')).toMatchObject({ isHere: false });
-  });
-
-  test('a comment on a pull request', () => {
-    const url = 'https://github.com/acme/shop/pull/7#issuecomment-99';
-    expect(askedIn(plan({ ...comment, url }), 'acme/shop')).toMatchObject({ isPullRequest: true });
-  });
-
-  test('nothing on GitHub', () => {
-    expect(askedIn(plan({ kind: 'stdin' }), 'acme/shop')).toBeNull();
-  });
 });

@@ -7,26 +7,10 @@ import {
   judgeProtected,
   type ProtectedRules,
   publishable,
-  verificationOf,
 } from '../../../../src/domain/github/publishing/policy.ts';
-import type { OutcomeName } from '../../../../src/domain/run/exit-code.ts';
-import { finishedRun, report } from '../../../support/runs/finished-run.ts';
+import { finishedRun } from '../../../support/runs/finished-run.ts';
 
 describe('which runs may be published', () => {
-  test.each<OutcomeName>(['done', 'verify_failed'])('%s is', (outcome) => {
-    expect(publishable(finishedRun({ outcome }), false)).toEqual({ unfinished: false });
-  });
-
-  test('a run without changes has nothing to publish, which is not a failure', () => {
-    const run = finishedRun({ outcome: 'no_change', exitCode: 3, reason: 'No file.', changedFiles: [] });
-    expect(publishable(run, true)).toEqual({
-      name: 'no_change',
-      exitCode: 0,
-      reason: 'No file.',
-      errorCode: null,
-    });
-  });
-
   test.each([
     ['done', { name: 'no_change', exitCode: 0, reason: 'So it is.' }],
     [
@@ -124,56 +108,10 @@ describe('protected files', () => {
   });
   const modified = (path: string): ChangedFile => ({ path, kind: 'modify', additions: 1, deletions: 0 });
 
-  test.each([
-    ['.github/workflows/ci.yml'],
-    ['.github'],
-    ['CODEOWNERS'],
-    ['docs/CODEOWNERS'],
-    ['AGENTS.md'],
-    ['packages/a/AGENTS.md'],
-    ['CLAUDE.md'],
-    ['docs/Claude.MD'],
-    ['.patchsmith.yml'],
-    ['.GitHub/patchsmith/plan.md'],
-    ['docs/how[we]work.md'],
-  ])('%s is one', (path) => {
-    expect(judgeProtected([modified(path)], rules())).toMatchObject({ refused: [path] });
-  });
-
   test.each([['package-lock.json'], ['src/.github/x'], ['docs/howework.md'], ['README.md']])(
     '%s is none',
     (path) => {
       expect(judgeProtected([modified(path)], rules())).toEqual({ refused: [], drafts: [] });
-    },
-  );
-
-  test.each([
-    ...[
-      'sub/.npmrc',
-      '.pnpmfile.mjs',
-      'pnpm-workspace.yaml',
-      '.yarnrc.yml',
-      '.yarn/plugins/a.cjs',
-      'pip.conf',
-    ],
-    ...['rust-toolchain', '.Cargo/config.toml', 'a/.mvn/extensions.xml', 'gradle/wrapper/gradle-wrapper.jar'],
-    ...['.tool-versions', '.config/mise/config.toml', 'global.json', '.python-version', '.bazelversion'],
-    ...['.husky/pre-commit', '.githooks/pre-push', '.lefthook-local.toml', 'lefthook.yml', '.envrc'],
-    ...['.devcontainer/a.sh', '.vscode/mcp.json', 'a.code-workspace', '.claude/settings.json', '.mcp.json'],
-  ])('%s is one for a draft', (path) => {
-    expect(judgeProtected([modified(path)], rules({ mode: 'auto' }))).toEqual({
-      refused: [],
-      drafts: [path],
-    });
-    expect(judgeProtected([modified(path)], rules({ mode: 'refuse' })).refused).toEqual([path]);
-  });
-
-  test.each(['.gitlab-ci.yml', 'Jenkinsfile', '.circleci/config.yml', 'azure-pipelines-2.yml', 'AGENTS.md'])(
-    '%s is refused where nothing is set',
-    (path) => {
-      const both = [modified('.npmrc'), modified(path)];
-      expect(judgeProtected(both, rules({ mode: 'auto' }))).toMatchObject({ refused: [path] });
-      expect(judgeProtected(both, rules({ mode: 'draft' })).refused).toEqual([]);
     },
   );
 
@@ -183,11 +121,6 @@ describe('protected files', () => {
       expect(judgeProtected([modified(path)], rules({ mode: 'auto' }))).toEqual({ refused: [], drafts: [] });
     },
   );
-
-  test('the old name of a rename counts', () => {
-    const renamed: ChangedFile = { ...modified('x.yml'), kind: 'rename', from: '.github/dependabot.yml' };
-    expect(judgeProtected([renamed], rules()).refused).toEqual(['.github/dependabot.yml']);
-  });
 
   test('they are accepted by glob, make a draft, or are allowed', () => {
     const files = [modified('.github/workflows/ci.yml'), modified('AGENTS.md')];
@@ -233,23 +166,5 @@ describe('a pull request is a draft', () => {
     ],
   ])('%j: %j', (part, reasons) => {
     expect(draftReasons(facts(part))).toEqual(reasons);
-  });
-});
-
-describe('what verification comes to', () => {
-  const red = report('npm run lint', 1, 'error: no');
-  test('passed with one success, though others failed as before', () => {
-    const run = finishedRun({ verify: [report('npm test', 0), red], verifyBaseline: [red] });
-    expect(verificationOf(run)).toBe('passed');
-    expect(verificationOf({ ...run, unverified: ['a.ts'] })).toBe('otherwise');
-  });
-  test('failed with a new failure', () => {
-    expect(verificationOf(finishedRun({ verify: [report('npm test', 0), red] }))).toBe('failed');
-  });
-  test('nothing but earlier failures proves nothing', () => {
-    expect(verificationOf(finishedRun({ verify: [red], verifyBaseline: [red] }))).toBe('preexisting');
-  });
-  test('no commands', () => {
-    expect(verificationOf(finishedRun({ verify: [] }))).toBe('none');
   });
 });
