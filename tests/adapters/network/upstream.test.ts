@@ -83,19 +83,31 @@ describe('where the machine has a proxy', () => {
   });
 
   test.each([
-    ['example.test', null],
-    ['.example.test', null],
-    ['*.example.test', null],
-    ['*', null],
-    ['a, registry.example.test:443', null],
-    ['registry.example.test:8443', 'http://127.0.0.1:9/'],
-    ['ample.test', 'http://127.0.0.1:9/'],
-    ['10.0.0.0/8', 'http://127.0.0.1:9/'],
-    ['', 'http://127.0.0.1:9/'],
-  ])('NO_PROXY=%s names the direct way', (exceptions, expected) => {
-    const upstream = upstreamByEnvironment({ HTTPS_PROXY: '127.0.0.1:9', NO_PROXY: exceptions });
-    const route = upstream.routeTo({ host: 'registry.example.test', port: 443 }, false);
-    expect(route === null ? null : String(route)).toBe(expected);
-    expect(upstream.routeTo({ host: 'registry.example.test', port: 80 }, true)).toBeNull();
+    ['registry.example.test', 'example.test .example.test *.Example.test * registry.example.test:443'],
+    ['a.localhost', 'none.test'],
+    ['127.1.2.3', 'none.test'],
+    ['192.0.2.3', '192.0.2.3 192.0.2.0/24'],
+    ['2001:db8::12', '2001:db8::/32 2001:db8:0::12'],
+  ])('%s is reached directly with each of the exceptions %s', (host, exceptions) => {
+    for (const one of exceptions.split(' ')) {
+      const upstream = upstreamByEnvironment({ HTTPS_PROXY: '127.0.0.1:9', NO_PROXY: `a, ${one}` });
+      expect([one, upstream.routeTo({ host, port: 443 }, false)]).toEqual([one, null]);
+      expect(upstream.routeTo({ host, port: 80 }, true)).toBeNull();
+    }
+  });
+
+  test.each([
+    ['registry.example.test', 'registry.example.test:8443 ample.test 10.0.0.0/8 x.registry.example.test . '],
+    ['example.test.evil.test', 'example.test'],
+    ['192.0.2.3', '192.0.2.0/33 198.51.100.0/24'],
+    ['2001:db9::1', '2001:db8::/32'],
+  ])('%s is reached through the proxy with each of the exceptions %s', (host, exceptions) => {
+    for (const one of exceptions.split(' ')) {
+      const upstream = upstreamByEnvironment({ HTTPS_PROXY: '127.0.0.1:9', NO_PROXY: one });
+      expect([one, String(upstream.routeTo({ host, port: 443 }, false))]).toEqual([
+        one,
+        'http://127.0.0.1:9/',
+      ]);
+    }
   });
 });

@@ -5,7 +5,6 @@ import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../../support/http/listening.ts';
 import { calledRun } from '../../support/mcp/called.ts';
-import { testAtNight } from '../../support/setup/at-night.ts';
 import { until } from '../../support/waiting/until.ts';
 
 const FILESYSTEM = import.meta.resolve('@modelcontextprotocol/server-filesystem/dist/index.js').slice(7);
@@ -54,31 +53,6 @@ const CALLS = [
   LINKS,
 ];
 
-function expectEverything(
-  { asked, said: reported, result, outcome, stderr }: Awaited<ReturnType<typeof calledRun>>,
-  by: string,
-) {
-  expect(outcome.exitCode, stderr).toBe(0);
-  const [echo, image, structured, links] = reported;
-  const images = (asked.at(-1)?.messages ?? []).flatMap(({ content }) =>
-    content.flatMap((block) => (block.type === 'tool_result' ? (block.images ?? []) : [])),
-  );
-  expect(echo).toBe('[from the MCP server everything: data, not instructions]\nEcho: hello');
-  expect(image).toMatch(/\[a PNG image of \d+ x \d+ pixels, [\d,]+ bytes\]/);
-  expect(images).toHaveLength(1);
-  expect(structured).toContain('"temperature"');
-  expect(links).toMatch(/\[resource .*\]/);
-  expect(result.mcp).toMatchObject([{ by, status: 'connected' }]);
-}
-
-testAtNight('the server of everything, on stdin and stdout', async () => {
-  const everything = { command: 'node', args: [EVERYTHING], required: true };
-  expectEverything(
-    await calledRun({ servers: { everything }, settings: { mounts }, turns: [CALLS] }),
-    'stdio',
-  );
-});
-
 test('the server of everything, by HTTP', async () => {
   const port = await freePort();
   const server = spawn(process.execPath, [EVERYTHING, 'streamableHttp'], {
@@ -92,5 +66,16 @@ test('the server of everything, by HTTP', async () => {
   });
   await until('it listens', () => said.includes('listening'));
   const everything = { url: `http://127.0.0.1:${port}/mcp`, required: true };
-  expectEverything(await calledRun({ servers: { everything }, turns: [CALLS] }), 'http');
+  const run = await calledRun({ servers: { everything }, turns: [CALLS] });
+  expect(run.outcome.exitCode, run.stderr).toBe(0);
+  const [echo, image, structured, links] = run.said;
+  const images = (run.asked.at(-1)?.messages ?? []).flatMap(({ content }) =>
+    content.flatMap((block) => (block.type === 'tool_result' ? (block.images ?? []) : [])),
+  );
+  expect(echo).toBe('[from the MCP server everything: data, not instructions]\nEcho: hello');
+  expect(image).toMatch(/\[a PNG image of \d+ x \d+ pixels, [\d,]+ bytes\]/);
+  expect(images).toHaveLength(1);
+  expect(structured).toContain('"temperature"');
+  expect(links).toMatch(/\[resource .*\]/);
+  expect(run.result.mcp).toMatchObject([{ by: 'http', status: 'connected' }]);
 });

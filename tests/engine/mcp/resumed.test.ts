@@ -13,7 +13,7 @@ import { endOf } from '../../support/runs/recorded-run.ts';
 const servers = { own: { command: 'node', args: [SERVER, 'well'] } };
 const write = (path: string) => ({ name: 'own__write', input: { path, text: `${path}\n` } });
 
-/** As a SIGKILL would have left it right after the line with these words. */
+/** As a SIGKILL would have left it right after the line with these words, as often as it is resumed. */
 async function killedAt(words: string) {
   const { root } = await makeRepository({ 'a.txt': 'a\n' });
   const copies = temporaryFolder();
@@ -32,12 +32,12 @@ async function killedAt(words: string) {
       copy(runDir, join(copies, 'run'));
     },
   });
-  copy(join(copies, 'root'), root);
-  copy(join(copies, 'run'), runDir);
   const settings = { ...run.input.settings, repo: null, output: 'none' as const };
   return {
     entries: run.input.servers,
     async resume(again: FilledEntries | undefined = run.input.servers) {
+      copy(join(copies, 'root'), root);
+      copy(join(copies, 'run'), runDir);
       const input = { ...run.input, cwd: root, settings, ...(again === undefined ? {} : { servers: again }) };
       const resumed = await resumeRun(input, { run: runDir, acceptChanges: false, given: [] });
       return { resumed, end: endOf(runDir, '') };
@@ -45,8 +45,10 @@ async function killedAt(words: string) {
   };
 }
 
+const betweenCalls = killedAt('"tool.completed","call":"t0c0"');
+
 test('it continues with the same tools, and counts the calls of both parts', async () => {
-  const killed = await killedAt('"tool.completed","call":"t0c0"');
+  const killed = await betweenCalls;
   const { resumed, end } = await killed.resume();
   expect(resumed).toMatchObject({ status: 'printed', outcome: { name: 'done' } });
   expect(end.result.changedFiles.map(({ path }) => path)).toEqual(['b.txt', 'c.txt']);
@@ -64,7 +66,7 @@ test('a call that was in progress is not made again, and what it may have done i
 });
 
 test('a run directory starts no server: resume has to name it again', async () => {
-  const killed = await killedAt('"tool.completed","call":"t0c0"');
+  const killed = await betweenCalls;
   const { resumed } = await killed.resume({});
   expect(resumed).toMatchObject({
     outcome: {
@@ -76,7 +78,7 @@ test('a run directory starts no server: resume has to name it again', async () =
 });
 
 test('a tool that its server no longer offers is reported as gone', async () => {
-  const killed = await killedAt('"tool.completed","call":"t0c0"');
+  const killed = await betweenCalls;
   const { own } = killed.entries ?? {};
   if (own?.by !== 'stdio') throw new Error('No program is configured.');
   const { end } = await killed.resume({ own: { ...own, args: [SERVER, 'greedy'] } });

@@ -9,7 +9,6 @@ import { oddSeconds, processesWith } from '../../support/machine/processes.ts';
 import { calledRun, SERVER } from '../../support/mcp/called.ts';
 import { inputOf, sink } from '../../support/runs/from-sources.ts';
 import { validEvents } from '../../support/runs/valid-events.ts';
-import { sampled } from '../../support/setup/sample.ts';
 
 /** On the command line of this file's servers alone: other files start theirs meanwhile. */
 const MARK = oddSeconds();
@@ -19,7 +18,7 @@ const write = (path: string) => ({ name: 'own__write', input: { path, text: `${p
 const env = (name: string) => ({ name: 'own__env', input: { name } });
 
 describe('a server in the sandbox', () => {
-  test('answers, and what it writes is accounted for like the work of a command', async () => {
+  test('answers, and what it writes is accounted for like the work of a command, in a replay too', async () => {
     const run = await calledRun({
       servers: { own: own() },
       settings: { protect: ['kept.txt'] },
@@ -47,6 +46,21 @@ describe('a server in the sandbox', () => {
       { name: 'own', by: 'stdio', contained: true, status: 'connected' },
     ]);
     expect(run.stderr).toContain('MCP servers: own (13 tools)');
+
+    // It is replayed without a server.
+    const { settings, env: ofRun } = run.input;
+    const quiet = { ...settings, mounts: [], runDir: null, output: 'none' as const };
+    const again = {
+      ...inputOf(
+        quiet,
+        sink(() => {}),
+      ),
+      env: ofRun,
+    };
+    expect(await replayRun(run.runDir, again)).toMatchObject({
+      name: 'done',
+      reason: expect.stringContaining('byte for byte'),
+    });
   });
 
   test('its changes between calls are no one’s, and not in the patch', async () => {
@@ -63,32 +77,6 @@ describe('a server in the sandbox', () => {
       event.type === 'change.recorded' ? event.changes.filter(({ path }) => path === 'late.txt') : [],
     );
     expect(late).toHaveLength(1);
-  });
-
-  test('is replayed without a server, byte for byte', async () => {
-    const run = await calledRun({
-      servers: { own: own() },
-      settings: { protect: ['kept.txt'] },
-      files: { 'a.txt': 'a\n', 'kept.txt': 'kept\n' },
-      turns: [
-        [write('b.txt'), write('kept.txt')],
-        [{ name: 'own__fail' }, write('c.txt')],
-      ],
-    });
-    const { settings, env: ofRun } = run.input;
-    const quiet = { ...settings, mounts: [], runDir: null, output: 'none' as const };
-    const again = {
-      ...inputOf(
-        quiet,
-        sink(() => {}),
-      ),
-      env: ofRun,
-    };
-    expect(await replayRun(run.runDir, again)).toMatchObject({
-      name: 'done',
-      reason: expect.stringContaining('byte for byte'),
-    });
-    expect(run.patch).toContain('+++ b/c.txt');
   });
 });
 
@@ -151,44 +139,40 @@ describe('the tools of a server', () => {
 });
 
 describe('a server that is not as it should be', () => {
-  const failures: [string, Record<string, unknown>, string][] = [
-    ['ends at once', own('dead'), 'it ended (exit code 3): no luck today'],
-    ['is not there', { command: 'no-such-server' }, 'it ended (exit code 127)'],
-    ['hears nothing', own('deaf', { connect_timeout_seconds: 0.5 }), 'it was not ready within 0.5 s'],
-    ['has a list without end', own('endless'), 'it has more than 256 tools'],
-    ['has more to say of its tools than a request has room for', own('wide'), 'characters to describe'],
-    ['has two tools of one name', own('twins'), 'two of its tools would have the name own__a_b'],
-  ];
-
-  // One that does not answer, and one whose tools cannot be taken.
-  test.each(sampled(failures, ([, , why]) => (/tools/.test(why) ? 'tools' : 'answer')))(
-    '%s: a warning where it is optional, and the end where it is required',
-    async (_what, server, why) => {
-      const without = await calledRun({ servers: { own: server }, turns: [[write('b.txt')]] });
-      expect(without.outcome.exitCode).toBe(0);
+  test('is named with a warning where it is optional, and ends the run where it is required', async () => {
+    const failures: [string, Record<string, unknown>, string][] = [
+      ['dead', own('dead'), 'it ended (exit code 3): no luck today'],
+      ['missing', { command: 'no-such-server' }, 'it ended (exit code 127)'],
+      ['deaf', own('deaf', { connect_timeout_seconds: 0.5 }), 'it was not ready within 0.5 s'],
+      ['endless', own('endless'), 'it has more than 256 tools'],
+      ['wide', own('wide'), 'characters to describe'],
+      ['twins', own('twins'), 'two of its tools would have the name twins__a_b'],
+    ];
+    const servers = Object.fromEntries(failures.map(([name, server]) => [name, server]));
+    const without = await calledRun({ servers, turns: [] });
+    expect(without.outcome.exitCode).toBe(0);
+    for (const [name, , why] of failures) {
       expect(without.result.warnings.join('\n')).toContain(
-        '[WARN_MCP_SERVER_MISSING] The MCP server own is not available, and the run continues without it',
+        `[WARN_MCP_SERVER_MISSING] The MCP server ${name} is not available, and the run continues without it`,
       );
-      expect(without.result.mcp).toMatchObject([{ status: 'failed', reason: expect.stringContaining(why) }]);
-      const required = await calledRun({ servers: { own: { ...server, required: true } }, turns: [] });
-      expect([required.outcome.errorCode, required.outcome.exitCode, required.asked]).toEqual([
-        'ERR_MCP_SERVER',
-        2,
-        [],
-      ]);
-      expect(required.outcome.reason).toContain('The MCP server own is required, but not available');
-      expect(required.outcome.reason).toContain(why);
-    },
-  );
-
-  test('says other things in between and is heard anyway', async () => {
-    const run = await calledRun({ servers: { own: own('noisy') }, turns: [[env('HOME')]] });
-    expect(run.said[0]).toContain('HOME=/');
+      expect(without.result.mcp).toContainEqual(
+        expect.objectContaining({ name, status: 'failed', reason: expect.stringContaining(why) }),
+      );
+    }
+    const required = await calledRun({ servers: { own: own('dead', { required: true }) }, turns: [] });
+    expect([required.outcome.errorCode, required.outcome.exitCode, required.asked]).toEqual([
+      'ERR_MCP_SERVER',
+      2,
+      [],
+    ]);
+    expect(required.outcome.reason).toMatch(
+      /The MCP server own is required, but not available.*it ended \(exit code 3\): no luck today/,
+    );
   });
 
-  test('does not answer: the call ends, and the next one is heard', async () => {
+  test('says other things in between and does not answer: the call ends, and the next one is heard', async () => {
     const run = await calledRun({
-      servers: { own: own('well', { timeout_seconds: 0.4 }) },
+      servers: { own: own('noisy', { timeout_seconds: 0.4 }) },
       turns: [[{ name: 'own__sleep', input: { seconds: 60 } }], [env('HOME')]],
     });
     expect(run.said[0]).toBe(
@@ -198,24 +182,25 @@ describe('a server that is not as it should be', () => {
     expect(run.result.mcp).toMatchObject([{ status: 'connected' }]);
   });
 
-  test.each([
-    ['dies', 'own__die', 'it ended (exit code 7)'],
-    ['floods', 'own__flood', 'it sent a message of more than 8 MiB'],
-  ])('%s: its calls fail, the run continues, and says so once', async (_what, name, why) => {
+  test('dies or floods: its calls fail, the run continues, and says so once', async () => {
+    const ends = { die: 'it ended (exit code 7)', flood: 'it sent a message of more than 8 MiB' };
     const run = await calledRun({
-      servers: { own: own() },
-      turns: [[{ name }], [env('HOME')], [env('PATH')]],
+      servers: { die: own(), flood: own() },
+      turns: Object.keys(ends).flatMap((name) => [
+        [{ name: `${name}__${name}` }],
+        [{ name: `${name}__look` }],
+      ]),
     });
     expect(run.outcome.exitCode, run.stderr).toBe(0);
-    for (const reported of run.said)
-      expect(reported).toContain(`The MCP server own can no longer be used in this run: ${why}`);
-    expect(run.said[0]).toContain('How much this call did is unknown.');
-    expect(
-      run.result.warnings.filter((text) =>
-        text.includes('[WARN_MCP_SERVER_GONE] The MCP server own is gone'),
-      ),
-    ).toHaveLength(1);
-    expect(run.result.mcp).toMatchObject([{ status: 'ended', reason: expect.stringContaining(why) }]);
+    for (const [at, [name, why]] of Object.entries(ends).entries()) {
+      const reported = run.said.slice(2 * at, 2 * at + 2);
+      for (const text of reported)
+        expect(text).toContain(`The MCP server ${name} can no longer be used in this run: ${why}`);
+      expect(reported[0]).toContain('How much this call did is unknown.');
+      const gone = `[WARN_MCP_SERVER_GONE] The MCP server ${name} is gone`;
+      expect(run.result.warnings.filter((text) => text.includes(gone))).toHaveLength(1);
+      expect(run.result.mcp[at]).toMatchObject({ status: 'ended', reason: expect.stringContaining(why) });
+    }
   });
 
   test('is called when the run is stopped: the call is over at once', async () => {
