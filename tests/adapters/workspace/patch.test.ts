@@ -2,24 +2,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { makeProvenPatch } from '../../../src/adapters/workspace/patch.ts';
-import { testAtNight } from '../../support/setup/at-night.ts';
 import { appliedByGit, filesBelow, patchOfAll, ScratchCheckout } from './scratch-checkout.ts';
-
-const ODD_NAMES = [
-  'with space.txt',
-  'quo"te.txt',
-  "apo'strophe",
-  'new\nline.txt',
-  'tab\there',
-  'größe.txt',
-  'caf\udce9.txt',
-  ':colon',
-  'back\\slash',
-  '-dash',
-  'a/\udcff/b',
-  '[x].ts',
-  '*star',
-];
 
 describe('the patch', () => {
   test('is proven on a base that git would not have written: an empty folder, modes of old, folders of empty folders', async () => {
@@ -141,25 +124,6 @@ describe('the patch', () => {
     const patch = Buffer.from((await patchOfAll(workspace)).bytes).toString();
     expect(patch.match(/^\+two$/gm)).toEqual(['+two', '+two', '+two']);
   });
-
-  testAtNight(
-    'texts of more lines than git has memory for are in it as binary files, and so are large ones beside them',
-    async () => {
-      const scratch = new ScratchCheckout();
-      scratch.write('lines.txt', '\n');
-      scratch.commit();
-      const workspace = await scratch.open();
-      scratch.write('lines.txt', Buffer.alloc(30_000_000, '\n'));
-      scratch.write('small.txt', 'one\ntwo\n');
-      const large = Buffer.alloc(9_000_000, `${'x'.repeat(99)}\n`);
-      for (const name of ODD_NAMES) scratch.write(name, large);
-      const patch = await patchOfAll(workspace);
-      const binary = patch.files.filter(({ additions }) => additions === null).map(({ path }) => path);
-      expect(binary.sort()).toEqual(['lines.txt', ...ODD_NAMES].sort());
-      expect(patch.files.find(({ path }) => path === 'small.txt')?.additions).toBe(2);
-      expect(appliedByGit(scratch, patch.baseTree, patch.bytes)).toEqual(filesBelow(scratch.root));
-    },
-  );
 });
 
 const NOISY = `[diff]

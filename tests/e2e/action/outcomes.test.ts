@@ -4,12 +4,11 @@ import { describe, expect, test } from 'vitest';
 import type { RunResult } from '../../../src/library.ts';
 import type { Script } from '../../support/claude-server/script.ts';
 import { type ClaudeServer, startClaudeServer } from '../../support/claude-server/server.ts';
-import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
-import { type ActionEnd, type ActionRun, runAction, runPost } from '../../support/jobs/action-runner.ts';
+import { makeRepository } from '../../support/files/repository.ts';
+import { type ActionEnd, type ActionRun, runAction } from '../../support/jobs/action-runner.ts';
 import { isRunning, killIfThere, oddSeconds } from '../../support/machine/processes.ts';
 import { resultIn } from '../../support/published.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
-import { testAtNight } from '../../support/setup/at-night.ts';
 import { sampled } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
 
@@ -94,15 +93,6 @@ describe('every row of the outcome table, through the action', () => {
     expect(readFileSync(outputs['patch-file'] ?? '', 'utf8')).toContain('-old\n+new\n');
   });
 
-  testAtNight('1 internal_error: somebody takes the run directory away', async () => {
-    const runDir = join(temporaryFolder(), 'run');
-    const remove = { calls: [call('run_command', { command: `rm -rf ${runDir}` })] };
-    const finished = await run([remove, done], { 'run-dir': runDir, sandbox: 'off' });
-    expect([finished.exitCode, finished.outputs.outcome], finished.stderr).toEqual([1, 'internal_error']);
-    expect(finished.lastLine).toContain('is gone');
-    expect(finished.summary).toContain('internal_error');
-  });
-
   test('2 usage_error: every problem is reported', async () => {
     const finished = await run([], { 'max-iterations': 'many', deadline: 'soon' });
     expectOutcome(finished, 'usage_error', 2);
@@ -149,36 +139,12 @@ describe('every row of the outcome table, through the action', () => {
     expect(finished.summary + finished.stderr).not.toContain(token);
   });
 
-  testAtNight('9 verify_failed', async () => {
-    const verify = 'echo a.txt:1: it is red; exit 3';
-    const finished = await run([edit, done], { verify, 'fix-rounds': '0' });
-    expectOutcome(finished, 'verify_failed', 9);
-    expect(annotations(finished)).toEqual([
-      expect.stringMatching(/^::error title=verify_failed \[ERR_VERIFY_FAILED\]::/),
-      expect.stringMatching(/^::error file=a\.txt,line=1,title=Failed%3A .*::a\.txt:1: it is red$/),
-    ]);
-    expect(finished.summary).toContain('it is red');
-  });
-
   // A container that may make no namespaces, as the kernel sees it.
   test('10 sandbox_unavailable: under a runner it is required', async () => {
     const wrap = ['bwrap', '--unshare-user', '--disable-userns', '--dev-bind', '/', '/', '--proc', '/proc'];
     const finished = await run([], {}, { wrap });
     expectOutcome(finished, 'sandbox_unavailable', 10);
     expect(finished.stderr).not.toContain('::group::');
-  });
-
-  testAtNight('11 publish_failed: a patch file that can no longer be written', async () => {
-    const folder = temporaryFolder();
-    const remove = { calls: [call('run_command', { command: `rm -r ${folder}` })] };
-    const finished = await run([edit, remove, done], { patch: join(folder, 'x.patch'), sandbox: 'off' });
-    expectOutcome(finished, 'publish_failed', 11);
-    expect(readFileSync(finished.outputs['patch-file'] ?? '', 'utf8')).toContain('+new');
-  });
-
-  testAtNight('124 deadline', async () => {
-    const slow = { calls: [call('run_command', { command: 'sleep 30' })] };
-    expectOutcome(await run([slow, done], { deadline: '2s' }), 'deadline', 124);
   });
 
   test.each(
@@ -289,20 +255,6 @@ describe('a step that is killed', () => {
       'exit-code': '130',
       'error-code': 'ERR_INTERRUPTED',
     });
-  });
-
-  testAtNight('before it began starts nothing afterwards', async () => {
-    const server = await startClaudeServer({ turns: [done], apiKey: KEY });
-    try {
-      const { root } = await makeRepository(FILES);
-      const inputs = { plan: 'Do it', 'api-key': KEY, 'base-url': server.url };
-      const post = await runPost({ workspace: root, inputs });
-      expect(post.exitCode).toBe(0);
-      expect(post.summary).toContain('nothing was done');
-      expect(server.requests).toHaveLength(0);
-    } finally {
-      await server.close();
-    }
   });
 });
 

@@ -8,49 +8,6 @@ import { done, edit, oneJob, place, publishJob, runJob } from '../../support/job
 import { call, KEY } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 
-testAtNight(
-  'two jobs: a run without a token, its artifact, and a pull request; the second time there is nothing to do',
-  async () => {
-    const at = await place([edit, done]);
-    const { ended, artifact } = await runJob(at, { verify: 'grep new a.txt' });
-    expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([0, 'done']);
-
-    const first = await publishJob(at, artifact, { inputs: { 'title-prefix': 'bot: ' } });
-    expect([first.exitCode, first.outputs.outcome], first.stderr).toEqual([0, 'done']);
-    const [pull] = at.hosted.pulls();
-    const branch = pull?.pull?.head ?? '';
-    const head = await at.hosted.head(branch);
-    const { resumable, ...ofTheRun } = ended.outputs;
-    expect(resumable).toBe('false');
-    expect(first.outputs).toEqual({
-      ...ofTheRun,
-      'run-dir': artifact,
-      'result-file': join(artifact, 'result.json'),
-      'events-file': join(artifact, 'events.jsonl'),
-      'patch-file': join(artifact, 'changes.patch'),
-      'pull-request-number': String(pull?.number),
-      'pull-request-url': `${at.github.serverUrl}/${NAME}/pull/${pull?.number}`,
-      'pull-request-operation': 'created',
-      'pull-request-head-sha': head,
-      'pull-request-branch': branch,
-      'pull-request-draft': 'false',
-      'comment-url': '',
-    });
-    expect(await at.hosted.git('rev-parse', `${branch}^{tree}`)).toBe(ended.outputs['tree-sha']);
-    expect(first.masks).toEqual([at.token]);
-    expect(first.stderr + first.summary + JSON.stringify(first.outputs)).not.toContain(at.token);
-
-    const again = await publishJob(at, artifact, { inputs: { 'title-prefix': 'bot: ' } });
-    expect([again.exitCode, again.outputs['pull-request-operation']], again.stderr).toEqual([0, 'none']);
-    expect([again.outputs['pull-request-number'], again.outputs['pull-request-head-sha']]).toEqual([
-      String(pull?.number),
-      head,
-    ]);
-    expect(at.hosted.pulls()).toHaveLength(1);
-    expect(at.github.invalid).toEqual([]);
-  },
-);
-
 test('one job for both: the outcome is the run’s, and the token is nowhere', async () => {
   const at = await place([
     { calls: [call('run_command', { command: 'env; cat /proc/*/environ; echo new > a.txt; true' })] },
@@ -67,27 +24,6 @@ test('one job for both: the outcome is the run’s, and the token is nowhere', a
   expect(JSON.stringify(at.model.requests.map(({ body }) => body))).not.toContain(at.token);
   expect(ended.masks).toEqual([KEY, at.token]);
 });
-
-testAtNight(
-  'one job for both: a red verification is published as a draft, and the step still fails with 9',
-  async () => {
-    const at = await place([edit, done]);
-    const ended = await oneJob(at, { inputs: { verify: 'exit 3', 'fix-rounds': '0' } });
-    expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([9, 'verify_failed']);
-    expect(ended.lastLine).toMatch('patchsmith: verify_failed (exit 9) [ERR_VERIFY_FAILED]: ');
-    expect(at.hosted.pulls().map(({ pull }) => pull?.draft)).toEqual([true]);
-  },
-);
-
-testAtNight(
-  'one job for both: where nothing was changed that is reported once for each of the two',
-  async () => {
-    const at = await place([done]);
-    const ended = await oneJob(at);
-    expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([0, 'no_change']);
-    expect(ended.stderr.match(/^patchsmith: no_change/gm)).toHaveLength(2);
-  },
-);
 
 test('a dry run has no pull request: neither in the outputs nor in the summary', async () => {
   const at = await place([edit, done]);
@@ -152,16 +88,6 @@ test('one job for both: who may not start a run makes no call that could change 
   expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([8, 'policy_violation']);
   expect(at.github.requests.filter(isWrite)).toEqual([]);
   expect(at.model.requests).toHaveLength(0);
-});
-
-testAtNight('a refused publication ends the step with 11 and keeps the patch', async () => {
-  const at = await place([edit, done]);
-  const { artifact } = await runJob(at);
-  const weak = at.github.addToken({ kind: 'installation', permissions: { contents: 'read' } });
-  const ended = await publishJob({ ...at, token: weak }, artifact);
-  expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([11, 'publish_failed']);
-  expect(ended.outputs['pull-request-number']).toBe('');
-  expect(ended.outputs['patch-file']).toBe(join(artifact, 'changes.patch'));
 });
 
 test('a wrong input of the step that prepares or publishes is explained on the issue, and nothing else is done', async () => {

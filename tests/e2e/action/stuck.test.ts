@@ -5,7 +5,6 @@ import { runAction } from '../../support/jobs/action-runner.ts';
 import { blockable, SEES_NO_SIGNALS } from '../../support/machine/blocked-thread.ts';
 import { isRunning, oddSeconds } from '../../support/machine/processes.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
-import { testAtNight } from '../../support/setup/at-night.ts';
 import { until } from '../../support/waiting/until.ts';
 
 /** The action, whose main thread is blocked while a command runs and then gets the signal, if one is given. */
@@ -57,18 +56,6 @@ interface Stuck {
 const NODES = [...new Set([process.execPath, SEES_NO_SIGNALS ?? process.execPath])];
 
 describe.each(NODES)('the action with %s, when its main thread is stuck', (node) => {
-  // By day, the command of tests/e2e/limits/stuck.test.ts does.
-  testAtNight('ends at its deadline, with its outputs, and the post step follows', async () => {
-    const end = await stuckAction(node, { deadline: '8s' });
-    expect(end.lastLine).toMatch(/^patchsmith: deadline \(exit 124\) \[ERR_DEADLINE\]: The deadline passed;/);
-    expect([end.exitCode, end.signal, end.isCommandLeft]).toEqual([124, undefined, false]);
-    expect([end.outputs.outcome, end.outputs['exit-code'], end.post.exitCode]).toEqual([
-      'deadline',
-      '124',
-      0,
-    ]);
-  });
-
   test('ends by SIGTERM, with its outputs, and the post step follows', async () => {
     const end = await stuckAction(node, { signal: 'SIGTERM' });
     expect([end.isCommandLeft, end.post.exitCode]).toEqual([false, 0]);

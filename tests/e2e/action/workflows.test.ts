@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Script } from '../../support/claude-server/script.ts';
@@ -16,7 +16,6 @@ import { call, KEY } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 import { IS_FULL, sampled } from '../../support/setup/sample.ts';
 import { sha256Of } from '../../support/text/sha256.ts';
-import { until } from '../../support/waiting/until.ts';
 
 const NAME = 'acme/shop';
 
@@ -167,31 +166,6 @@ describe('a labelled issue', () => {
       expect(comments).toHaveLength(1);
       expect(comments[0]).toMatch(expected.says);
       expect(place.github.invalid).toEqual([]);
-    },
-  );
-
-  testAtNight(
-    'whose run is cancelled leaves the work so far as an artifact, and no pull request',
-    async () => {
-      const place = await scratch([edit, { calls: [call('run_command', { command: 'sleep 60' })] }]);
-      place.github.addIssue(NAME, { title: 'Make it new', body: 'The text is old.', author: 'ann' });
-      const ends = await labelled(place, {
-        cancel: async ({ pid }) => {
-          await until('the second turn is asked for', () => place.model.requests.length > 1);
-          process.kill(pid, 'SIGINT');
-        },
-      });
-      expect(outcomes(ends), log(ends)).toEqual([
-        'prepare success done',
-        'run cancelled interrupted',
-        'publish failure interrupted',
-      ]);
-      expect(existsSync(join(ends[1]?.artifacts ?? '', 'patchsmith-run-0/result.json'))).toBe(true);
-      expect(seen(place)).toEqual({
-        pulls: [],
-        comments: [expect.stringContaining('**The run was stopped**')],
-      });
-      expect(labels(place)).toEqual(['patchsmith:failed']);
     },
   );
 
@@ -367,46 +341,6 @@ testAtNight('a matrix of plans becomes a pull request each, also the second time
   }
   expect(seen(place).pulls).toHaveLength(2);
   expect(new Set(place.repository.pulls().map(({ pull }) => pull?.head)).size).toBe(2);
-});
-
-testAtNight(
-  'a plan of a matrix on whose branch others have committed is left out before the model is paid',
-  async () => {
-    const place = await scratch(always);
-    const plan = '.github/patchsmith/maintenance.md';
-    const id = sha256Of(`${NAME}:${plan}`).slice(0, 8);
-    await place.repository.commit(`patchsmith/maintenance-${id}`, { 'b.txt': 'b\n' }, { author: 'Ann' });
-    const run = () => place.carryOut(WEEKLY, { workflow: bothPlans() });
-    const ends = await run();
-    expect(outcomes(ends), log(ends)).toEqual([
-      'prepare failure publish_failed',
-      'run success done',
-      'publish success done',
-    ]);
-    expect(log(ends)).toMatch(
-      /The branch patchsmith\/maintenance-\w{8} has commits by others \(\w{8} by Ann\)/,
-    );
-    expect(place.repository.pulls().map(({ pull }) => pull?.head)).toEqual([
-      expect.stringMatching(/^patchsmith\/documentation-/),
-    ]);
-    place.repository.settings.actionsMayOpenPulls = false;
-    const asked = place.model.requests.length;
-    const none = await run();
-    expect(outcomes(none)).toEqual(['prepare failure publish_failed', 'run skipped', 'publish skipped']);
-    expect(place.model.requests).toHaveLength(asked);
-  },
-);
-
-testAtNight('where no run of a matrix has begun both jobs end with the same error', async () => {
-  const place = await scratch([]);
-  const ends = await place.carryOut(WEEKLY, { workflow: bothPlans(), secrets: {} });
-  expect(outcomes(ends), log(ends)).toEqual([
-    'prepare success done',
-    'run failure usage_error',
-    'run failure usage_error',
-    'publish failure usage_error',
-    'publish failure usage_error',
-  ]);
 });
 
 testAtNight(

@@ -8,7 +8,6 @@ import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
 import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
-import { testAtNight } from '../../support/setup/at-night.ts';
 import { until } from '../../support/waiting/until.ts';
 
 const wrote = (content: string) => [
@@ -92,28 +91,4 @@ test('of a killed one the journals say it, wherever they are by then, and what i
   const another = readFileSync(first, 'utf8').replaceAll(run.result.runId, '20260101-000000-000000');
   writeFileSync(join(runDir, 'attempts/3/events.jsonl'), another);
   expect((await usage()).total).toMatchObject({ runs: 1, costUsd: expect.closeTo(both, 9) });
-});
-
-testAtNight('attempts that are reviewed stay within the cap together', async () => {
-  const { repository, state, usage } = await place();
-  const [write = {}] = wrote('ONE\n');
-  const run = await scriptedRun({
-    repository,
-    turns: (body) => {
-      const most = { outputTokens: Number(body.max_tokens) };
-      if (JSON.stringify(body.tools).includes('submit_review'))
-        return { calls: [{ name: 'submit_review', input: { findings: [] } }], ...most };
-      const isFirst = (body.messages as unknown[]).length === 1;
-      return isFirst ? { ...write, outputTokens: 500 } : { text: 'Done.', outputTokens: 500 };
-    },
-    args: ['--attempts', '2', '--review', '--max-total-tokens', '70000'],
-    env: state,
-  });
-  const { result, server, stderr } = run;
-  const reviews = server.requests.filter(({ bytes }) => bytes.includes('"name":"submit_review"'));
-  expect([result.outcome, result.review?.status, reviews.length], stderr).toEqual(['done', 'done', 2]);
-  const billed = server.bill().usage;
-  expect(result.tokens).toEqual(billed);
-  expect(Object.values(billed).reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(70_000);
-  expect((await usage()).total).toMatchObject({ runs: 1, tokens: billed });
 });

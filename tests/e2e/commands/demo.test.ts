@@ -4,7 +4,6 @@ import { execa } from 'execa';
 import { expect, test } from 'vitest';
 import { git, tempFolder } from '../../support/files/temp-folder.ts';
 import { runCli } from '../../support/runs/cli.ts';
-import { testAtNight } from '../../support/setup/at-night.ts';
 
 test('the demo: red before, green after, and a patch on stdout that applies and mends the tests', async () => {
   const home = tempFolder();
@@ -63,15 +62,6 @@ test('the demo of a hostile model prints what README shows, and the model reache
   expect(stderr).toContain(`${project}-key/id_ed25519\n`);
   const [, run = ''] = /^run \S+ in (.*)$/m.exec(stderr) ?? [];
   expect(readFileSync(join(run, 'events.jsonl'), 'utf8')).not.toContain(key);
-});
-
-testAtNight('the demo works where nothing can be written below HOME', async () => {
-  const { exitCode, stderr } = await runCli(['demo'], {
-    cwd: tempFolder(),
-    env: { HOME: '/sys', XDG_CACHE_HOME: '', XDG_STATE_HOME: '' },
-    built: true,
-  });
-  expect(exitCode, stderr).toBe(0);
 });
 
 /** The lines of README's block that begins so. */

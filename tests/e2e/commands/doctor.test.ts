@@ -7,7 +7,6 @@ import { execa } from 'execa';
 import { expect, test } from 'vitest';
 import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { WITHOUT_FILTERS } from '../../support/machine/without-filters.ts';
-import { runCli } from '../../support/runs/cli.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
 
 /** A machine whose PATH begins with tools of its own, and a checkout on it. */
@@ -106,25 +105,6 @@ testAtNight('a tool that only works outside is exit 9, and named', async () => {
   expect(exitCode).toBe(9);
 });
 
-testAtNight('outside of a checkout it tries an empty folder, and a hostile mount is exit 2', async () => {
-  const folder = temporaryFolder();
-  const PATH = '/usr/bin:/bin';
-  const plain = await doctor(['--repo', folder], { PATH });
-  expect(plain.stdout).toContain('checkout: none (');
-  expect(plain.stdout).toContain('works   git  git version');
-  for (const mount of ['/', '/etc/passwd', '/proc/1/root', '/var/run/docker.sock', `${folder}/none`]) {
-    const { exitCode, stderr } = await runCli(['doctor', '--repo', folder, '--mount', mount], {
-      cwd: folder,
-      env: { PATH },
-    });
-    expect([mount, exitCode, stderr]).toEqual([
-      mount,
-      2,
-      expect.stringContaining(`patchsmith: usage_error (exit 2) [ERR_SANDBOX_REFUSED]: --mount ${mount}: `),
-    ]);
-  }
-});
-
 testAtNight('where the kernel takes no system call filter, it contains without one and says so', async () => {
   const { root } = await makeRepository({ 'a.txt': 'a\n' });
   const [program = '', ...line] = [...WITHOUT_FILTERS, process.execPath, 'dist/cli.js'];
@@ -142,26 +122,6 @@ testAtNight('where the kernel takes no system call filter, it contains without o
         /^\[WARN_SANDBOX_UNFILTERED\] The sandbox has no system call filter \(.+\); its level is namespaces\.$/,
       ),
     ],
-  ]);
-});
-
-testAtNight('a read-only work tree is reported as such', async () => {
-  const { root } = await makeRepository({ 'a.txt': 'a\n' });
-  const script = `mount --bind "${root}" "${root}" && mount -o remount,bind,ro "${root}" && exec "$@"`;
-  const wrap = ['unshare', '--map-root-user', '--mount', 'bash', '-c', script, 'bash'];
-  const [program = '', ...line] = [...wrap, process.execPath, 'dist/cli.js', 'doctor', '--repo', root];
-  const { exitCode, stdout, stderr } = await execa(program, line, {
-    env: { PATH: '/usr/bin:/bin', HOME: '/nonexistent' },
-    extendEnv: false,
-    reject: false,
-  });
-  expect(stdout).toContain(`checkout: ${root}, where nothing can be written\n`);
-  expect(stdout).toContain(`  read-only  ${root}\n`);
-  expect([exitCode, stderr.split('\n').at(-1)]).toEqual([
-    2,
-    expect.stringContaining(
-      `[ERR_UNWRITABLE]: Nothing can be written to the work tree ${root}: it is on a read-only file system. Make it writable`,
-    ),
   ]);
 });
 

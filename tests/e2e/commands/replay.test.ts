@@ -131,28 +131,6 @@ describe('a replay proves the same patch', () => {
   });
 });
 
-testAtNight(
-  'a run whose deadline struck among commands that ran in parallel, some ended and some not begun, is replayed to the same patch',
-  async () => {
-    const calls = ['echo whole > whole.txt', ...Array.from({ length: 17 }, () => 'sleep 600')].map((text) =>
-      call('run_command', { command: text }),
-    );
-    const recorded = await withEnoughTime(
-      async (limitMs) => {
-        const repository = await makeRepository({ 'a.txt': 'old\n' });
-        return scriptedRun({ repository, turns: [{ calls }], args: ['--deadline', `${limitMs / 1000}s`] });
-      },
-      ({ events }) =>
-        events.some((event) => event.type === 'tool.completed' && event.outcome.status === 'ok'),
-    );
-    const ends = recorded.events.flatMap((event) => (event.type === 'tool.completed' ? [event.outcome] : []));
-    expect(ends.filter(({ status }) => status === 'ok')).toHaveLength(1);
-    expect(ends.some(({ text }) => text === '[interrupted]')).toBe(true);
-    const end = await replay(recorded);
-    expect(end.lastLine, end.stderr).toMatch(proven);
-  },
-);
-
 describe('what differs is named:', () => {
   test('another tool result, with the same patch', async () => {
     const repository = await makeRepository({ 'a.txt': 'old\n' });

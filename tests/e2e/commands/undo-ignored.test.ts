@@ -89,25 +89,6 @@ describe('small ignored files', () => {
     expect((await undo(repository, runDir)).lastLine).toContain('Nothing to restore.');
   });
 
-  testAtNight(
-    'are restored where the checkout is now, and larger ones there are named if they changed',
-    async () => {
-      const repository = await withIgnored();
-      repository.write('local/large', Buffer.alloc(1_300_000, 1));
-      repository.write('local/kept-large', Buffer.alloc(1_300_000, 1));
-      const before = treeOf(repository.root);
-      const { runDir } = await runOf(repository, 'git clean -fdxq -e local; echo mine > local/large');
-      const root = `${repository.root}-moved`;
-      renameSync(repository.root, root);
-      const end = await undo({ ...repository, root }, runDir, '--repo', '.');
-      expect([end.exitCode, end.lastLine], end.stderr).toEqual([
-        1,
-        expect.stringMatching(/Not restored: local\/large\.$/),
-      ]);
-      expect({ ...treeOf(root), 'local/large': before['local/large'] }).toEqual(before);
-    },
-  );
-
   test('that a run leaves alone are not kept, and stay deleted if a person deletes them', async () => {
     const repository = await withIgnored();
     const { runDir } = await runOf(repository, 'echo b > b.txt');
@@ -116,23 +97,6 @@ describe('small ignored files', () => {
     expect((await undo(repository, runDir)).exitCode).toBe(0);
     expect(existsSync(join(repository.root, '.env'))).toBe(false);
   });
-
-  testAtNight(
-    'that a run renames are restored; the new name goes if its contents are kept, and otherwise stays',
-    async () => {
-      const repository = await withIgnored();
-      const large = Buffer.alloc(2 * 1024 * 1024, 'large ');
-      repository.write('data.db', large);
-      const before = treeOf(repository.root);
-      const { runDir } = await runOf(repository, 'mv .env env.txt; mv data.db data.bin; echo x > a.txt');
-      const refused = await undo(repository, runDir);
-      expect(refused.lastLine).toMatch(/^patchsmith: usage_error .* data\.bin: it is older than the run/);
-      await undo(repository, runDir, '--force');
-      const { 'data.db': _, ...others } = before;
-      const { 'data.bin': moved, ...now } = treeOf(repository.root);
-      expect([now, moved?.length]).toEqual([others, before['data.db']?.length]);
-    },
-  );
 
   test('that are too large to be kept are named if they have changed, also after a kill, and so are other repositories', async () => {
     const repository = await withIgnored();

@@ -101,23 +101,6 @@ describe('a comment on the pull request', () => {
     },
   );
 
-  testAtNight(
-    'has its outcome where --issue says, and a commit with the words that the operator wants',
-    async () => {
-      life.github.addReview(NAME, 2, { path: 'a.txt', line: 1, body: 'Newer.', author: 'ann' });
-      const more = await life.run(writes('a.txt', 'newer\n', 'Made it newer.'), ['--continue', '2']);
-      expectDone(more);
-      // The plan came from issue 1, and the work was asked for on the pull request.
-      const args = ['--issue=2', '--commit-message=fix: {title}', '--signoff', '--head-repo=else/where'];
-      const published = await life.publish(more, args);
-      expectDone(published);
-      const message = await life.hosted.git('log', '-1', '--format=%B', published.said?.commit?.sha ?? '');
-      expect(message).toMatch(/^fix: Made it newer$/m);
-      expect(message).toContain('Signed-off-by: ');
-      expect(life.pull(2).comments.at(-1)?.body).toContain('Pull request updated');
-    },
-  );
-
   testAtNight('may be the summary of a review', async () => {
     const { pull, id } = life.pull(2);
     const user = { login: 'ann', id: life.github.addUser('ann').id, type: 'User' };
@@ -189,42 +172,6 @@ describe('a comment on the pull request', () => {
     expect(published.said?.reason).toContain('was replaced during the run');
     expect(await life.hosted.head(branch)).toBe(other);
   });
-
-  testAtNight(
-    'is found by the event on the issue as well: the second comment continues the first one',
-    async () => {
-      const { id } = life.github.addComment(NAME, 1, { body: '/patchsmith also c', author: 'ann' });
-      const issue = life.hosted.issues.get(1);
-      const user = { login: 'ann', id: life.github.addUser('ann').id, type: 'User' };
-      const url = `${life.github.serverUrl}/${NAME}/issues/1`;
-      const payload = {
-        action: 'created',
-        issue: {
-          id: issue?.id,
-          number: 1,
-          title: 'Make a new',
-          body: 'It is old.',
-          html_url: url,
-          user,
-          author_association: 'MEMBER',
-        },
-        comment: {
-          id,
-          body: '/patchsmith also c',
-          html_url: `${url}#issuecomment-${id}`,
-          user,
-          author_association: 'MEMBER',
-        },
-      };
-      const event = { name: 'issue_comment', payload, sender: 'ann' };
-      const args = ['--continue', 'auto', '--plan-from-comment', String(id)];
-      const more = await life.run(writes('c.txt', 'c\n', 'Added c.'), args, event);
-      expectDone(more);
-      expect(more.result.followUp?.pullRequest).toBe(2);
-      expectDone(await life.publish(more));
-      expect(await life.hosted.git('show', `${life.pull(2).pull?.head}:a.txt`)).toBe('new');
-    },
-  );
 
   test('by someone without write access starts nothing', async () => {
     const { id } = life.github.addComment(NAME, 2, { body: '/patchsmith also c', author: 'eve' });
@@ -349,13 +296,5 @@ describe('what is not ours is not continued', () => {
     const more = await life.run(writes('a.txt', 'newer\n', 'Newer.'), ['--continue', '2']);
     expectDone(more);
     expect(life.prompt(more)).not.toContain('root:');
-  });
-
-  testAtNight('another commit than the head in the checkout', async () => {
-    await life.checkout.git('checkout', '--quiet', '--force', 'main');
-    const refused = await life.run([], ['--continue', '2', '--message', 'x']);
-    expect(refused.exitCode).toBe(2);
-    expect(refused.result.errorCode).toBe('ERR_OTHER_HEAD_CHECKED_OUT');
-    expect(refused.result.reason ?? refused.stderr).toContain('Check out its head with the whole history');
   });
 });

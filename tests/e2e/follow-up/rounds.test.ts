@@ -108,12 +108,6 @@ async function rounds(): Promise<string[]> {
 const paid = () => claude.requests.length - earlier;
 const logOf = (ends: readonly JobEnd[]) =>
   ends.flatMap(({ actions }) => actions.map(({ stderr }) => stderr)).join('\n');
-/** The one comment of the bot. */
-const said = (number: number) =>
-  (repository.issues.get(number)?.comments ?? [])
-    .filter(({ author }) => author.type === 'Bot')
-    .map(({ body }) => body)
-    .join('\n');
 const FIRST = 'Pull request 2: round 1 without a person asking (conflict)';
 const SECOND = 'Pull request 2: round 2 without a person asking (conflict)';
 
@@ -229,27 +223,6 @@ async function stepsOfJob(shared: Record<string, string> = {}) {
   return { event, step };
 }
 
-testAtNight(
-  'each step of a job that runs and publishes is a round of its own, and delivered again they are paid for once',
-  async () => {
-    const { step: either } = await stepsOfJob();
-    const step = (line: string, env: Record<string, string>) => either('run-and-publish', line, env);
-    const first = await step('one', { GITHUB_RUN_ID: '99', GITHUB_ACTION: 'one' });
-    const second = await step('two', { GITHUB_RUN_ID: '99', GITHUB_ACTION: 'two' });
-    expect([first.exitCode, second.exitCode], second.stderr).toEqual([0, 0]);
-    const asked = 'Pull request 2: as requested (request)';
-    expect(await rounds()).toEqual([asked, asked]);
-    const before = paid();
-    const third = await step('three', { GITHUB_RUN_ID: '99', PATCHSMITH_FOLLOW_UPS_PER_DAY: '2' });
-    expect(third.stderr).toContain(
-      'as many rounds of pull requests as may begin in 24 hours have begun (2, ',
-    );
-    const again = await step('one', { GITHUB_RUN_ID: '100', GITHUB_ACTION: 'one' });
-    expect(again.stderr).toContain('has had a round for this already');
-    expect([paid(), (await rounds()).length]).toEqual([before, 2]);
-  },
-);
-
 test('what a preparation recorded is for one step of a job', async () => {
   const { event, step } = await stepsOfJob({ RUNNER_TEMP: temporaryFolder(), GITHUB_RUN_ID: '99' });
   const prepared = await prepare(event, { event: 'issue_comment', GITHUB_RUN_ID: '99' });
@@ -264,47 +237,6 @@ test('what a preparation recorded is for one step of a job', async () => {
   }
   expect([paid(), await rounds()]).toEqual([before, ['Pull request 2: as requested (request)']]);
 });
-
-testAtNight(
-  'four pushes with a red end pay once; a pause later once more, and then only for a person',
-  async () => {
-    ago = 2 * HOUR;
-    const red = await push();
-    expect(red.map(({ name, result }) => [name, result])).toEqual([
-      ['prepare', 'success'],
-      ['run', 'failure'],
-      ['publish', 'failure'],
-    ]);
-    expect([paid(), await rounds()]).toEqual([1, [FIRST]]);
-    expect(logOf(red)).toContain('pull request #2: round 1 of 2 without anyone asking, 1 of 20 in 24 hours');
-    // An hour has passed since, and the head is the same.
-    ago = 0;
-    await push();
-    expect([paid(), await rounds()]).toEqual([2, [FIRST, SECOND]]);
-    const third = await push();
-    await push();
-    expect([paid(), (await rounds()).length]).toEqual([2, 2]);
-    expect(third.map(({ name, result }) => [name, result])).toEqual([
-      ['prepare', 'success'],
-      ['run', 'skipped'],
-      ['publish', 'skipped'],
-    ]);
-    expect(said(2)).toContain('was continued 2 times without anyone asking for it, the maximum');
-
-    const payload = await commentedBy('ann', '/patchsmith line: better');
-    const asked = await carryOut({ name: 'issue_comment', payload });
-    expect(paid(), logOf(asked)).toBeGreaterThan(2);
-    const before = paid();
-    expect((await rounds()).at(-1)).toBe('Pull request 2: as requested (request)');
-    // The same comment again.
-    const again = await carryOut({ name: 'issue_comment', payload });
-    expect(paid()).toBe(before);
-    expect(logOf(again)).toContain('has had a round for this already');
-    // Its commit is another head, and the count begins anew.
-    await push();
-    expect((await rounds()).at(-1)).toBe(FIRST);
-  },
-);
 
 testAtNight('the same event pays once, also when it is delivered twice at the same time', async () => {
   const both = await Promise.all([push(), redeliver()]);
@@ -364,19 +296,6 @@ testAtNight(
     expect(logOf(alone)).toContain('no round was recorded for its head');
   },
 );
-
-testAtNight('the cap per day is one for all pull requests, and holds for requests as well', async () => {
-  await openPull(3);
-  const few = { env: { PATCHSMITH_FOLLOW_UPS_PER_DAY: '1' } };
-  const ends = await push(few);
-  expect([paid(), await rounds()]).toEqual([1, [FIRST]]);
-  expect(logOf(ends)).toContain('pull request #2: round 1 of 2 without anyone asking, 1 of 1 in 24 hours');
-  expect(said(4)).toContain('as many rounds of pull requests as may begin in 24 hours have begun (1, ');
-  const payload = await commentedBy('ann', '/patchsmith line: better');
-  const asked = await carryOut({ name: 'issue_comment', payload }, few);
-  expect([paid(), asked.find(({ name }) => name === 'run')?.result]).toEqual([1, 'skipped']);
-  expect(said(2)).toContain('have begun (1, ');
-});
 
 testAtNight(
   'what strangers and the model write counts for nothing, and a run without a record is refused',

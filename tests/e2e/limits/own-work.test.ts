@@ -148,19 +148,6 @@ describe('changes over a limit', () => {
       'limit_reached (exit 7) [ERR_LIMIT_CHANGES]: A changed file holds 209,715,200 bytes',
     );
   });
-
-  testAtNight('a file that is touched and stays as it was is no change, however large', async () => {
-    const args = ['--max-changed-file-size', '10'];
-    const run = await played(
-      { 'large.txt': 'x'.repeat(100) },
-      [
-        { calls: [call('run_command', { command: 'touch large.txt; chmod +x large.txt' })] },
-        { text: 'Done.' },
-      ],
-      args,
-    );
-    expect(run.lastLine).toBe('patchsmith: done (exit 0): 1 file changed, nothing to verify.');
-  });
 });
 
 /** A git that was killed dies when it is next scheduled, which may be after the runner; one that was not would run for hours. */

@@ -8,8 +8,6 @@ import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { startGitHub } from '../../support/github-server/server.ts';
 import { listening } from '../../support/http/listening.ts';
-import { runAction } from '../../support/jobs/action-runner.ts';
-import { startIdentityServer } from '../../support/jobs/identity-server.ts';
 import { closeGitHubs, madeRun, NAME, onGitHub, publish } from '../../support/jobs/publishing.ts';
 import { type ConnectProxy, startConnectProxy } from '../../support/machine/connect-proxy.ts';
 import { runCli } from '../../support/runs/cli.ts';
@@ -142,41 +140,6 @@ testAtNight('a pull request is made through it', async () => {
   });
   expect([exitCode, said?.outcome, said?.pullRequest?.number], stderr).toEqual([0, 'done', 1]);
   expect(asked.length).toBeGreaterThan(0);
-});
-
-testAtNight('the action requests its identity, logs in and talks to the model through it', async () => {
-  const { root } = await makeRepository({ 'a.txt': 'a\n' });
-  const rule = { ruleId: 'fdrl_0123', organizationId: '11111111-2222-3333-4444-555555555555' };
-  const turns = [{ calls: [call('write_file', { path: 'b.txt', content: 'b\n' })] }, { text: 'Done.' }];
-  const federation = { ...rule, accepts: (identity: string) => identity.startsWith('eyJ') };
-  const model = await startClaudeServer({ turns, federation });
-  onTestFinished(() => model.close());
-  const identities = await startIdentityServer();
-  onTestFinished(() => identities.close());
-  const { ACTIONS_ID_TOKEN_REQUEST_URL = '', ...permission } = identities.env;
-  const { origin, pathname, search } = new URL(ACTIONS_ID_TOKEN_REQUEST_URL);
-  const { env, asked } = await behindProxy({
-    'model.example.test': model.url,
-    'identity.example.test': origin,
-  });
-  const ended = await runAction({
-    workspace: root,
-    built: true,
-    inputs: {
-      plan: 'Do it',
-      'base-url': 'https://model.example.test',
-      'federation-rule-id': rule.ruleId,
-      'organization-id': rule.organizationId,
-    },
-    env: {
-      ...env,
-      ...permission,
-      ACTIONS_ID_TOKEN_REQUEST_URL: `https://identity.example.test${pathname}${search}`,
-    },
-  });
-  expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([0, 'done']);
-  expect([...new Set(asked)].sort()).toEqual(['identity.example.test:443', 'model.example.test:443']);
-  for (const form of FORMS) expect(ended.stdout + ended.stderr + ended.summary).not.toContain(form);
 });
 
 test('exceptions are reached directly, and an unreachable proxy is named as the cause', async () => {

@@ -4,7 +4,6 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { conversations } from '../../support/claude-server/conversations.ts';
 import { makeRepository } from '../../support/files/repository.ts';
 import { listening } from '../../support/http/listening.ts';
 import { startConnectProxy } from '../../support/machine/connect-proxy.ts';
@@ -156,34 +155,3 @@ testAtNight(
     expect(hosts.filter(([by]) => by === 'command')).toHaveLength(101);
   },
 );
-
-testAtNight('the hosts of all attempts are named, also of those that were not kept', async () => {
-  const repository = await makeRepository({ 'a.txt': 'a\n' });
-  const asking = (host: string, content: string) => [
-    {
-      calls: [
-        call('run_command', {
-          command: `${curl(`https://${host}/`)}; ${curl('https://both.example.test/')}`,
-        }),
-        call('write_file', { path: 'a.txt', content }),
-      ],
-    },
-    done,
-  ];
-  const run = await scriptedRun({
-    repository,
-    args: ['--attempts', '2', '--allow-domain', 'packages.example.test'],
-    turns: conversations(asking('large.example.test', 'b\nc\nd\n'), asking('small.example.test', 'b\n')),
-  });
-  const model = new URL(run.server.url).host;
-  expect(run.result.attempts?.list, run.stderr).toHaveLength(2);
-  expect(hostsIn(run), run.stderr).toEqual(
-    [
-      ['command', 'refused', 'both.example.test', 2],
-      ['command', 'refused', 'large.example.test', 1],
-      ['command', 'refused', 'small.example.test', 1],
-      ['provider', 'reached', model, 4],
-    ].sort(),
-  );
-  expect(run.result.network?.allowed).toEqual(['packages.example.test']);
-});

@@ -135,22 +135,6 @@ describe('a run with --allow-domain', () => {
     expect(refusedIn(result).map(({ host }) => host)).toEqual(['evil.example.test']);
   });
 
-  testAtNight('without a sandbox claims nothing and warns', async () => {
-    const { result, events, stderr, said } = await run(
-      'env | grep -i _proxy; true',
-      '--sandbox',
-      'off',
-      ...domains('good.example'),
-    );
-    expect(result.network?.allowed).toBeNull();
-    expect(events[0]).toMatchObject({ allowedDomains: [] });
-    expect(result.warnings).toContain(
-      '[WARN_NO_EFFECT_WITHOUT_SANDBOX] --allow-domain AND --service HAVE NO EFFECT: commands run without a sandbox, so they can reach whatever this machine can.',
-    );
-    expect(stderr).toContain('--allow-domain AND --service HAVE NO EFFECT');
-    expect(said).not.toContain('127.0.0.1:17128');
-  });
-
   test.each([
     '*',
     'localhost',

@@ -9,7 +9,6 @@ import {
   publish,
 } from '../../support/jobs/publishing.ts';
 import { call } from '../../support/runs/scripted-run.ts';
-import { testAtNight } from '../../support/setup/at-night.ts';
 import { sampled } from '../../support/setup/sample.ts';
 
 let made: MadeRun;
@@ -219,11 +218,4 @@ test('an answer that never comes ends at the deadline', async () => {
   });
   const { exitCode, said, stderr } = await publish(there, { args: ['--deadline', '3s'] });
   expect([exitCode, said?.outcome], stderr).toEqual([124, 'deadline']);
-});
-
-testAtNight('slow answers are waited for', async () => {
-  const there = await onGitHub(made);
-  there.github.faults.add({ times: 99, trouble: { kind: 'slow', ms: 100 } });
-  const { exitCode, stderr } = await publish(there);
-  expect(exitCode, stderr).toBe(0);
 });

@@ -97,12 +97,6 @@ describe('run --publish', () => {
     expect(publication.pullRequest.number).toBe(at.hosted.pulls()[0]?.number);
   });
 
-  testAtNight('prints the patch, and nothing else, with --output patch', async () => {
-    const end = await runAndPublish([edit, done], ['--output', 'patch']);
-    expect(end.exitCode, end.stderr).toBe(0);
-    expect(end.stdout).toBe(readFileSync(join(end.runDir, 'changes.patch'), 'utf8'));
-  });
-
   test('makes a draft of what failed verification, and still ends with 9; the last line tells both', async () => {
     const { at, ...end } = await runAndPublish([edit, done], ['--verify', 'exit 3', '--fix-rounds', '0']);
     expect(end.exitCode, end.stderr).toBe(9);
@@ -110,18 +104,6 @@ describe('run --publish', () => {
       /^patchsmith: verify_failed \(exit 9\) \[ERR_VERIFY_FAILED\]: .*exit 3.* Pull request #1 opened/,
     );
     expect(at.hosted.pulls().map(({ pull }) => pull?.draft)).toEqual([true]);
-  });
-
-  testAtNight('makes a draft of work that something was denied to, and says there what', async () => {
-    const both = { calls: [...edit.calls, call('write_file', { path: '.github/x.yml', content: 'x\n' })] };
-    const { at, ...end } = await runAndPublish(
-      [both, done],
-      ['--protect', '.github/**', '--verify', 'test -f a.txt'],
-    );
-    expect(end.exitCode, end.stderr).toBe(0);
-    const [pull] = at.hosted.pulls();
-    expect(pull?.pull?.draft).toBe(true);
-    expect(pull?.body).toMatch(/\*\*Denied to the run\*\*\n\n.*\.github\/x\.yml/);
   });
 
   test('opens nothing for a run that was blocked, and ends as it', async () => {
@@ -135,15 +117,6 @@ describe('run --publish', () => {
       exitCode: 5,
       publication: { pullRequest: null },
     });
-    expect(at.hosted.pulls()).toEqual([]);
-  });
-
-  testAtNight('opens nothing for a run that changed nothing, and is not a failure', async () => {
-    const { at, ...end } = await runAndPublish([done]);
-    expect([end.exitCode, end.lastLine.slice(0, 31)], end.stderr).toEqual([
-      0,
-      'patchsmith: no_change (exit 0):',
-    ]);
     expect(at.hosted.pulls()).toEqual([]);
   });
 

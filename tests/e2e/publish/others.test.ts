@@ -5,7 +5,6 @@ import {
   find,
   type MadeRun,
   madeRun,
-  NAME,
   onGitHub,
   publish,
   ROUTES,
@@ -136,25 +135,6 @@ describe('a base that has moved on', () => {
     expect(await find(there)).toEqual({ branches: [], pulls: [], comments: 0 });
   });
 
-  testAtNight(
-    'in a binary file: it is reported as one, beside the lines that both have changed',
-    async () => {
-      const command = "printf 'a\\0c' > logo.bin; echo mine > a.txt";
-      const both = await madeRun({ 'a.txt': 'a\n', 'logo.bin': Buffer.from('a\0b') }, [
-        { calls: [call('run_command', { command })] },
-        { text: 'Done.' },
-      ]);
-      const there = await onGitHub(both);
-      await there.repository.commit('main', { 'logo.bin': Buffer.from('a\0d'), 'a.txt': 'theirs\n' });
-      const { exitCode, said, stderr } = await publish(there);
-      expect(exitCode, stderr).toBe(11);
-      expect(said?.conflicts).toEqual([
-        { path: 'a.txt', why: 'both sides changed the same lines' },
-        { path: 'logo.bin', why: 'both sides changed it, and it is binary' },
-      ]);
-    },
-  );
-
   test('after the first publication: the branch moves forward, over a commit with both parents', async () => {
     const there = await onGitHub(made);
     const { repository } = there;
@@ -176,15 +156,6 @@ describe('a base that has moved on', () => {
     expect(there.github.requests.filter(({ body }) => (body as { force?: boolean })?.force === true)).toEqual(
       [],
     );
-  });
-
-  testAtNight('to where the change is already: there is nothing to do, and no pull request', async () => {
-    const there = await onGitHub(made);
-    const { repository } = there;
-    await repository.commit('main', { 'a.txt': LINES.replace('line 2\n', 'line two\n'), 'gone.txt': null });
-    const { exitCode, stderr, said } = await publish(there);
-    expect([exitCode, said?.outcome], stderr).toEqual([0, 'no_change']);
-    expect(await find(there)).toEqual({ branches: [], pulls: [], comments: 0 });
   });
 });
 
@@ -236,21 +207,6 @@ testAtNight('work for another base does not get into the pull request of the fir
   ]);
   expect(github.invalid).toEqual([]);
 });
-
-testAtNight(
-  'a repository that is asked for by an old name keeps one branch and one pull request',
-  async () => {
-    const there = await onGitHub(made);
-    there.github.addFormerName('acme/store', NAME);
-    for (const operation of ['created', 'none']) {
-      const { exitCode, said, stderr } = await publish(there, { args: ['--repository', 'acme/store'] });
-      expect(exitCode, stderr).toBe(0);
-      expect(said?.pullRequest).toMatchObject({ number: 1, operation });
-    }
-    expect((await find(there)).pulls).toHaveLength(1);
-    expect(there.github.invalid).toEqual([]);
-  },
-);
 
 testAtNight(
   'after a merge of its pull request and more work, a new one is opened from the same branch',

@@ -151,22 +151,6 @@ describe('a run whose verification fails', () => {
     expect(incidents).toEqual([]);
   });
 
-  testAtNight('folds a large file, and shows it in parts', async () => {
-    const { page, close } = await openReport(browser, pageOf(await recorded));
-    const large = page.locator('.file', { hasText: 'large.txt' });
-    expect(await large.locator('tr').count()).toBe(0);
-    await large.locator('summary').focus();
-    await page.keyboard.press('Enter');
-    await large.locator('tr').first().waitFor();
-    expect(await large.locator('tr').count()).toBe(1_500);
-    const more = large.getByRole('button');
-    await more.click();
-    await more.click();
-    expect(await large.locator('tr').count()).toBe(3_001);
-    expect(await large.getByRole('button').count()).toBe(0);
-    await close();
-  });
-
   testAtNight.each(
     sampled(
       [

@@ -1,11 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { makePipe } from '../../support/files/temp-folder.ts';
 import { isRunning, oddSeconds } from '../../support/machine/processes.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
-import { testAtNight } from '../../support/setup/at-night.ts';
 import { sampled } from '../../support/setup/sample.ts';
 import { until } from '../../support/waiting/until.ts';
 
@@ -52,25 +51,6 @@ describe('SIGTERM', () => {
       },
     });
     expect(finished.exitCode, finished.stderr).toBe(143);
-    expect(finished.patch).toContain('+new');
-  });
-
-  testAtNight('while a rate limit is waited out: the retry is in the journal before its wait', async () => {
-    const repository = await makeRepository({ 'a.txt': 'old\n' });
-    const finished = await scriptedRun({
-      repository,
-      turns: [edit, { fault: { kind: 'http', status: 429 } }],
-      during: async ({ pid, runDir }) => {
-        const journal = `${runDir}/events.jsonl`;
-        const isThere = () => existsSync(journal) && readFileSync(journal, 'utf8').includes('turn.retried');
-        await until('the retry is recorded', isThere);
-        process.kill(pid, 'SIGTERM');
-      },
-    });
-    expect([finished.exitCode, finished.server.requests.length], finished.stderr).toEqual([143, 2]);
-    const retried = finished.events.find(({ type }) => type === 'turn.retried');
-    expect(retried).toMatchObject({ attempt: 2, kind: 'rate_limit', status: 429 });
-    expect(finished.stderr).toMatch(/^attempt 2 in 1\d\.\d s, after: 429 rate_limit_error: /m);
     expect(finished.patch).toContain('+new');
   });
 

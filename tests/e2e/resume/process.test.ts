@@ -1,5 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
@@ -8,9 +6,6 @@ import { resultOf } from '../../support/published.ts';
 import { CLI } from '../../support/runs/cli.ts';
 import { patient } from '../../support/runs/recorded-run.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
-import { validEvents } from '../../support/runs/valid-events.ts';
-import { testAtNight } from '../../support/setup/at-night.ts';
-import { until } from '../../support/waiting/until.ts';
 
 const FILES = { 'a.txt': 'one\ntwo\n', 'b.txt': 'b\n' };
 const edit = { calls: [call('edit_file', { path: 'a.txt', find: 'two', replace: 'zwei' })] };
@@ -23,55 +18,6 @@ function environment(baseUrl: string) {
     env: { PATH, HOME, ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: baseUrl },
   } as const;
 }
-
-function linesOf(journal: string): string[] {
-  return existsSync(journal) ? readFileSync(journal, 'utf8').split('\n').slice(0, -1) : [];
-}
-
-testAtNight(
-  'a run that is killed in one command six times is not blocked: the model has not repeated itself',
-  async () => {
-    const { root } = await makeRepository(FILES);
-    const runDir = join(temporaryFolder(), 'run');
-    const slow = { calls: [call('run_command', { command: 'sleep 5 && echo c > c.txt' })] };
-    const server = await startClaudeServer({ turns: patient([slow, { text: 'Done.' }]), apiKey: KEY });
-    try {
-      const start = ['run', '-m', 'Do it', '--repo', root, '--run-dir', runDir];
-      const journal = join(runDir, 'events.jsonl');
-      const begun = () => linesOf(journal).filter((line) => line.includes('"type":"tool.started"')).length;
-      for (let kills = 0; kills < 6; kills += 1) {
-        const child = execa(process.execPath, [CLI, ...(kills === 0 ? start : ['resume', runDir])], {
-          ...environment(server.url),
-          cwd: root,
-          reject: false,
-          stdin: 'ignore',
-        });
-        let isOver = false;
-        void child.then(() => {
-          isOver = true;
-        });
-        await until('the command runs', () => isOver || begun() > kills);
-        child.kill('SIGKILL');
-        await child;
-      }
-      const { exitCode, stderr } = await execa(process.execPath, [CLI, 'resume', runDir], {
-        ...environment(server.url),
-        cwd: root,
-        reject: false,
-      });
-      expect(exitCode, stderr).toBe(0);
-      const result = resultOf(runDir);
-      expect(validEvents(readFileSync(join(runDir, 'events.jsonl'), 'utf8'))).not.toEqual([]);
-      expect([result.outcome, result.iterations, result.changedFiles.map(({ path }) => path)]).toEqual([
-        'done',
-        8,
-        ['c.txt'],
-      ]);
-    } finally {
-      await server.close();
-    }
-  },
-);
 
 test('a run that ended on a full disk continues when there is room again', async () => {
   const { root } = await makeRepository(FILES);

@@ -4,7 +4,6 @@ import { execa } from 'execa';
 import { describe, expect, test } from 'vitest';
 import { makeRepository, type Repository, temporaryFolder } from '../../support/files/repository.ts';
 import { call, command, done, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
-import { testAtNight } from '../../support/setup/at-night.ts';
 
 /** Every file below a folder: mode and content, or where a link points. `.git` is left out. */
 function treeOf(folder: string): Record<string, string> {
@@ -85,17 +84,6 @@ describe('a run that changes files in every way', () => {
     expect(kinds).toContainEqual(['gone.txt', 'delete', undefined]);
     await expectPatchRebuilds(base, repository, finished);
     expect(await repository.git('diff', '--cached')).toBe('');
-  });
-
-  testAtNight('a thousand files by one command are a thousand files in the patch', async () => {
-    const repository = await makeRepository({ 'a.txt': 'a\n' });
-    const base = copyOf(repository);
-    const finished = await scriptedRun({
-      repository,
-      turns: [command('mkdir many && for i in $(seq 1000); do echo $i > many/$i.txt; done'), done],
-    });
-    expect(finished.result.changedFiles).toHaveLength(1_000);
-    await expectPatchRebuilds(base, repository, finished);
   });
 });
 

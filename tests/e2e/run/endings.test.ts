@@ -184,11 +184,3 @@ test('the key and other secrets of the environment are kept out of every file an
   expect(run.events[0]).toMatchObject({ limits: { maxTotalTokens: 100_000_000 } });
   expect(JSON.stringify(run.server.requests.at(-1)?.body)).toContain('***');
 });
-
-testAtNight('a folder of the plan’s protect list covers all below it', async () => {
-  const plans = await makeRepository({ 'plan.md': '---\nprotect: [.github]\n---\nDo it.\n' });
-  const turns = [{ calls: [call('write_file', { path: '.github/workflows/ci.yml', content: 'x' })] }, done];
-  const plan = join(plans.root, 'plan.md');
-  const run = await scriptedRun({ repository: await repositoryOf(), plan, turns });
-  expect(run.result).toMatchObject({ outcome: 'no_change', changedFiles: [] });
-});

@@ -8,7 +8,6 @@ import { describe, expect, test } from 'vitest';
 import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { runCli } from '../../support/runs/cli.ts';
 import { call, command, done, scriptedRun } from '../../support/runs/scripted-run.ts';
-import { testAtNight } from '../../support/setup/at-night.ts';
 
 const SANDBOX = ['--sandbox', 'off'];
 
@@ -120,29 +119,6 @@ test('lines whose past is lost name every change of their file, and the run dire
     '+three toolu_0_0,toolu_1_0',
     '+two toolu_0_0',
     '+else toolu_0_0',
-    '+three toolu_1_0',
-  ]);
-});
-
-testAtNight('a run with 10,000 changes has them all in its history', async () => {
-  const repository = await makeRepository({ 'a.txt': 'one\n' });
-  const { runDir, result, stderr } = await scriptedRun({
-    repository,
-    turns: [
-      command('for n in $(seq 10000); do echo $n > $n.txt; done; echo two >> a.txt'),
-      command('echo three >> a.txt; echo more >> 1.txt'),
-      done,
-    ],
-    args: [...SANDBOX, '--max-changed-files', '20000'],
-  });
-  expect(result.outcome, stderr).toBe('done');
-  const listed = await inShadow(runDir, 'ls-tree', '--name-only', 'refs/patchsmith/run');
-  expect(listed.split('\n')).toHaveLength(10_001);
-  const files = await blamed(runDir);
-  expect(linesOf(files.filter(({ path }) => ['1.txt', 'a.txt'].includes(path)))).toEqual([
-    '+1 toolu_0_0',
-    '+more toolu_1_0',
-    '+two toolu_0_0',
     '+three toolu_1_0',
   ]);
 });

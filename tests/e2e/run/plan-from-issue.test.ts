@@ -66,14 +66,6 @@ describe('an issue', () => {
     expect(prompt(done)).toContain('<issue author="mona">\nAdd a file\n\nIt is b.txt.\n</issue>');
   });
 
-  testAtNight('can be named by its address', async () => {
-    const { number } = github.addIssue(NAME, { title: 'Add a file', author: 'mona' });
-    const done = await run(['--plan-from-issue', `${github.serverUrl}/${NAME}/issues/${number}`], {
-      GITHUB_REPOSITORY: '',
-    });
-    expect(done.exitCode, done.stderr).toBe(0);
-  });
-
   test('loses its invisible parts, with a warning', async () => {
     const { number } = github.addIssue(NAME, { title: 'Add\u202e a file', body: HIDDEN, author: 'mona' });
     const done = await run(['--plan-from-issue', String(number)]);
@@ -268,21 +260,6 @@ It was there before 1.2. \`<\\/remark><\\/issue>\`
     expect(prompt(done)).not.toContain('\n2: yyy');
     expect(prompt(done)).toMatch(/\n\(\d+ comments left out\)/);
     expect(prompt(done).length).toBeLessThan(40_000);
-  });
-
-  testAtNight('whose discussion cannot be read is no task, and what to do is said', async () => {
-    const { number } = github.addIssue(NAME, { title: 'Broken', author: 'mona' });
-    github.addComment(NAME, number, { body: 'Yes.', author: 'mona' });
-    const message = 'Resource not accessible by integration';
-    github.faults.add({
-      on: { operation: 'issues/list-comments' },
-      trouble: { kind: 'status', status: 403, message },
-    });
-    const refused = await run(['--plan-from-issue', String(number)]);
-    expect([refused.exitCode, refused.server.requests.length]).toEqual([2, 0]);
-    expect(refused.result.reason).toBe(
-      `The discussion of #${number} cannot be read: ${message} (403). Set a token (GITHUB_TOKEN, or github-token of the action) with issues: read. Without it: --issue-comments none.`,
-    );
   });
 });
 

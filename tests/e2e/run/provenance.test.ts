@@ -186,18 +186,4 @@ describe('a change that no call explains', () => {
       );
     },
   );
-
-  test('in a file that a file tool then edits, is distinguished line by line', async () => {
-    const second = {
-      calls: [call('edit_file', { path: 'a.txt', find: 'foreign\n', replace: 'foreign\nmodel\n' })],
-    };
-    const finished = await meddled([], second);
-    const [file] = finished.result.provenance?.files ?? [];
-    expect(file).toMatchObject({ path: 'a.txt', sources: [{ by: 'outside' }, { tool: 'edit_file' }] });
-    const { stdout } = await blame(finished, 'a.txt');
-    expect(stdout).toContain('1 -a\n  1 +foreign\n  2 +model\n');
-    expect(finished.stderr).toContain(
-      '[WARN_NOT_BY_TOOL_CALLS] In the patch, although not all of it was made by tool calls: a.txt (outside)',
-    );
-  });
 });

@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest';
 import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { checkoutOf, runCli } from '../../support/runs/cli.ts';
 import { command, done, scriptedRun } from '../../support/runs/scripted-run.ts';
-import { testAtNight } from '../../support/setup/at-night.ts';
 
 describe('verify commands that run before the work', () => {
   const checks = '#!/bin/sh\ncat failures.txt; [ ! -s failures.txt ]\n';
@@ -58,13 +57,6 @@ describe('verify commands that run before the work', () => {
     expect([result.outcome, result.preexistingFailures]).toEqual(['no_change', ['sh check.sh']]);
   });
 
-  testAtNight('a name with another number is another failure', async () => {
-    const { result } = await verified([command("sed -i 's/old/test7/' failures.txt"), done], undefined, [
-      ...['--fix-rounds', '0'],
-    ]);
-    expect([result.outcome, result.preexistingFailures]).toEqual(['verify_failed', []]);
-  });
-
   test('a command that fails and then passes on the same files is flaky, and costs no fix round', async () => {
     const flaky = 'test -e ignored || { : > ignored; echo FAIL once; exit 1; }';
     const plan = `---\nverify: ["${flaky}", "test -f a.txt"]\n---\nDo it.\n`;
@@ -80,18 +72,6 @@ describe('verify commands that run before the work', () => {
     const second = await verified([command('echo b > b.txt'), done, done], plan, ['--flaky-reruns', '0']);
     expect([second.result.outcome, second.result.verifyRounds.length]).toEqual(['done', 2]);
     expect(second.result.flaky).toEqual([flaky]);
-  });
-
-  testAtNight('--verify-all runs the commands after one that failed', async () => {
-    const plan = '---\nverify: ["false", "test -f a.txt"]\n---\nDo it.\n';
-    const args = ['--fix-rounds', '0'];
-    for (const [more, ran] of [
-      [[], 1],
-      [['--verify-all'], 2],
-    ] as const) {
-      const { result } = await verified([command('echo b > b.txt'), done], plan, [...args, ...more]);
-      expect([result.outcome, result.verify.length]).toEqual(['verify_failed', ran]);
-    }
   });
 
   test('a regression ends as verify_failed, and names only what is new', async () => {

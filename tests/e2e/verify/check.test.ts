@@ -9,7 +9,6 @@ import { startGitHub } from '../../support/github-server/server.ts';
 import { checkReportIn } from '../../support/published.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
 import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
-import { testAtNight } from '../../support/setup/at-night.ts';
 
 const FILES = { 'AGENTS.md': 'Be brief.\n', 'a.txt': 'a\n', '.gitignore': 'made\n' };
 
@@ -308,27 +307,6 @@ test('a run without installed dependencies says within seconds what to type, bef
   expect(npm.result.durations.totalMs).toBeGreaterThan(0);
 });
 
-const LINE = 'Install by hand: npm ci – or in every run: --setup "npm ci" --allow-domain registry.npmjs.org.';
-
-testAtNight('so it does however the program is started, and in a folder of the repository', async () => {
-  const { run } = await unprepared();
-  for (const [verify, why, line] of [
-    ['cd . && npm test', '"jest", which the script test names, is not found', LINE],
-    ['npm test && npm run build', '"jest", which the script test names, is not found', LINE],
-    ['CI=1 npx vitest run', '"vitest", which it starts, is not found', LINE],
-    ['npm run nosuch', 'package.json has no script "nosuch".', ''],
-    ['npm run plain', 'package.json names packages such as left-pad, and none is installed.', LINE],
-    ['cd web && npx tsc', '"tsc", which it starts, is not found', 'Install by hand: cd web && yarn install'],
-  ] as const) {
-    const { exitCode, server, result } = await run(verify);
-    expect([exitCode, server.requests], verify).toEqual([2, []]);
-    expect(result.reason).toContain(why);
-    expect(result.reason).toContain(line);
-    // A script that is not there does not come with packages.
-    expect(result.reason.includes('Install by hand')).toBe(verify !== 'npm run nosuch');
-  }
-});
-
 test('a check fails where a verify command says that a package is missing, and says what to type', async () => {
   const { root } = await unprepared();
   const { exitCode, stdout } = await check({ repo: root, args: ['--verify', 'sh -c "node a.js"'] });
@@ -337,21 +315,3 @@ test('a check fails where a verify command says that a package is missing, and s
     /^FAILED {2}verify .*since something is not installed: .*Cannot find package 'left-pad'.*\. There is no node_modules\. Install by hand: npm ci – /m,
   );
 });
-
-testAtNight(
-  'so it does for Python, and not where something may be there, or is not to be looked at',
-  async () => {
-    const { root, run } = await unprepared();
-    const python = await run('python3 -m nosuchmodule.tests -q');
-    expect([python.exitCode, python.server.requests]).toEqual([2, []]);
-    expect(python.result.reason).toContain(
-      'python3 has no module nosuchmodule in the sandbox. There is no .venv.',
-    );
-    // What is there, what an earlier script may install, and what is not to be looked at.
-    mkdirSync(join(root, 'node_modules/.bin'), { recursive: true });
-    writeFileSync(join(root, 'node_modules/.bin/jest'), '#!/bin/sh\n', { mode: 0o755 });
-    const fine = await run('npm test', ['--verify', 'npm run lint', '--fix-rounds', '0']);
-    const unseen = await run('nmp', ['--preflight', 'off', '--fix-rounds', '0']);
-    for (const { server, stderr } of [fine, unseen]) expect(server.requests, stderr).not.toEqual([]);
-  },
-);

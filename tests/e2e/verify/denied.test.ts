@@ -1,15 +1,13 @@
-import { existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { RunResult } from '../../../src/library.ts';
-import { conversations } from '../../support/claude-server/conversations.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
 import { resultIn } from '../../support/published.ts';
 import { cliHere } from '../../support/runs/in-process.ts';
 import { call, done, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { testAtNight } from '../../support/setup/at-night.ts';
-import { until } from '../../support/waiting/until.ts';
 
 const write = (path: string) => call('write_file', { path, content: 'b\n' });
 
@@ -41,27 +39,6 @@ test('what was denied is in the result, by call, and in the last line', async ()
     'nothing to verify; denied: kept.txt (policy), nmp (not found), /usr/x (sandbox or file system).',
   );
 });
-
-testAtNight(
-  'what a command is denied counts where its output was cut out, and what the notice of that repeats does not',
-  async () => {
-    const flood = 'seq 1 20000';
-    const hidden = `${flood}; touch /usr/x; nmp test; ${flood}; false`;
-    const named = `${flood}; false # grep "Read-only file system"`;
-    const { result, stderr } = await scriptedRun({
-      repository: await makeRepository({ 'a.txt': 'a\n' }),
-      turns: [{ calls: [hidden, named].map((command) => call('run_command', { command })) }, done],
-      args: ['--sandbox', 'required'],
-    });
-    expect(
-      result.denied.map(({ kind, what, calls }) => [kind, what, calls]),
-      stderr,
-    ).toEqual([
-      ['sandbox', '/usr/x', ['toolu_0_0']],
-      ['missing_tool', 'nmp', ['toolu_0_0']],
-    ]);
-  },
-);
 
 test('with --if-denied error the run ends with exit 8, and its patch is there', async () => {
   const { result, exitCode, patch } = await denied(['--if-denied', 'error']);
@@ -135,48 +112,6 @@ test('a host that was refused to a run before it was continued stays denied', as
   expect(replayed.exitCode, replayed.stderr).toBe(0);
 });
 
-testAtNight('so does one that was refused to a command in which the run was killed', async () => {
-  const { root } = await makeRepository({ 'a.txt': 'a\n' });
-  const forever = call('run_command', { command: 'curl -sS https://example.org; sleep 3600' });
-  const one = await scriptedRun({
-    repository: { root },
-    turns: [{ calls: [write('b.txt')] }, { calls: [forever] }],
-    args: ['--sandbox', 'required'],
-    built: true,
-    async during({ pid, runDir }) {
-      const journal = join(runDir, 'events.jsonl');
-      const isRecorded = () =>
-        existsSync(journal) && readFileSync(journal, 'utf8').includes('"outcome":"refused"');
-      await until('the refusal is recorded', isRecorded);
-      process.kill(pid, 'SIGKILL');
-    },
-  });
-  const server = await startClaudeServer({ turns: [done], apiKey: KEY });
-  onTestFinished(() => server.close());
-  const env = {
-    ...{ PATH: process.env.PATH, HOME: temporaryFolder(), XDG_STATE_HOME: temporaryFolder() },
-    ...{ ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.url },
-  };
-  const again = await cliHere(['resume', one.runDir, '--output', 'json'], { cwd: root, env });
-  const result = resultIn(again.stdout);
-  expect([again.exitCode, hostsIn(result)], again.stderr).toEqual([
-    0,
-    [[['network', 'example.org', ['toolu_1_0']]], [['example.org', 1]]],
-  ]);
-});
-
-testAtNight('and one that was refused to the attempt that is kept', async () => {
-  const { result, exitCode, stderr } = await scriptedRun({
-    repository: await makeRepository({ 'a.txt': 'a\n' }),
-    turns: conversations(asking, asking),
-    args: ['--attempts', '2', '--if-denied', 'error'],
-  });
-  expect([exitCode, hostsIn(result)], stderr).toEqual([
-    8,
-    [[['network', 'example.org', ['toolu_1_0']]], [['example.org', 2]]],
-  ]);
-});
-
 test('a write outside of the repository is denied, by an absolute path and through a link', async () => {
   const { root } = await makeRepository({ 'a.txt': 'a\n' });
   symlinkSync('/tmp', join(root, 'out'));
@@ -194,26 +129,6 @@ test('a write outside of the repository is denied, by an absolute path and throu
     ],
   ]);
 });
-
-testAtNight(
-  'what is denied to a long command counts, and a link with a token-like name is harmless',
-  async () => {
-    const name = '\npm_aB3dE5gH7jK9mN2pQ4sT6vX8zA1cD3fG5hJ7';
-    const long = `: ${'x'.repeat(110_000)}\nnmp test; ln -s /tmp $'${name.replace('\n', '\\n')}'`;
-    const { result, exitCode, stderr } = await scriptedRun({
-      repository: await makeRepository({ 'a.txt': 'a\n' }),
-      turns: [{ calls: [call('run_command', { command: long })] }, { calls: [write(`${name}/x`)] }, done],
-      args: ['--if-denied', 'error'],
-    });
-    expect([exitCode, result.denied.map(({ kind, what }) => [kind, what])], stderr).toEqual([
-      8,
-      [
-        ['missing_tool', 'nmp'],
-        ['policy', ' pm_aB3dE5gH7jK9mN2pQ4sT6vX8zA1cD3fG5hJ7/x'],
-      ],
-    ]);
-  },
-);
 
 /** In a checkout that is mounted read-only, or has a folder that is. */
 async function readOnly(

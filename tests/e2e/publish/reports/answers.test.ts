@@ -17,7 +17,6 @@ import {
 } from '../../../support/jobs/publishing.ts';
 import { cliHere } from '../../../support/runs/in-process.ts';
 import { call } from '../../../support/runs/scripted-run.ts';
-import { testAtNight } from '../../../support/setup/at-night.ts';
 import { IS_FULL, sampled } from '../../../support/setup/sample.ts';
 
 const LINES = Array.from({ length: 40 }, (_, at) => `line ${at + 1}\n`).join('');
@@ -262,26 +261,6 @@ describe('a review', () => {
     const unread = await publish({ ...there, token }, { args: REVIEW });
     expect(unread.exitCode, unread.stderr).toBe(0);
     expect(bodies().join()).not.toContain('```suggestion');
-  });
-
-  testAtNight('of texts that are made to be slow takes no time', async () => {
-    const there = await opened();
-    const texts = [
-      '`a``b'.repeat(800),
-      '**a'.repeat(1_333),
-      '<!--'.repeat(1_000),
-      '```'.repeat(1_333),
-      '*['.repeat(2_000),
-    ];
-    answer(
-      there,
-      Array.from({ length: 200 }, (_, at) =>
-        finding({ text: texts[at % texts.length] ?? '', suggestion: texts[at % 3] ?? '' }),
-      ),
-    );
-    const began = Date.now();
-    expect((await publish(there, { args: REVIEW })).exitCode).toBe(0);
-    expect(Date.now() - began).toBeLessThan(20_000);
   });
 
   test('has at most 30 comments at lines, and as much text as GitHub takes', async () => {
