@@ -4,7 +4,6 @@ import type { StopReason } from '../../../src/domain/run/limits.ts';
 
 const filesChanged = (count: number): NonNullable<OutcomeFacts['changedFiles']> =>
   Array(count).fill({ path: 'a.txt', kind: 'modify', additions: 1, deletions: 0 });
-const completed: StopReason = { why: 'completed', summary: '' };
 const facts = (stop: StopReason, more: Partial<OutcomeFacts> = {}): OutcomeFacts => {
   return { stop, changedFiles: filesChanged(2), ...more };
 };
