@@ -70,7 +70,7 @@ function unanswered(
   isAccepted: (comment: ThreadComment) => boolean,
 ): ThreadComment[] {
   const isOurs = (comment: ThreadComment) =>
-    comment.body.includes(OWN_MARK) && (comment.author.type === 'Bot' || isAccepted(comment));
+    OWN_MARK.test(comment.body) && (comment.author.type === 'Bot' || isAccepted(comment));
   const answered = comments.findLastIndex(isOurs);
   const accepted = comments.filter((comment) => !isOurs(comment) && isAccepted(comment));
   return accepted.some((comment) => comments.indexOf(comment) > answered) ? accepted : [];

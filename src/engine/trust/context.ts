@@ -82,7 +82,7 @@ export async function readContext(
   const asked = text.source.kind === 'comment' ? text.source.commentId : null;
   const others = read.data.filter(
     ({ source, body }) =>
-      !(source.kind === 'comment' && source.commentId === asked) && !body.includes(OWN_MARK),
+      !(source.kind === 'comment' && source.commentId === asked) && !OWN_MARK.test(body),
   );
   // The author of the request has not read anything that was posted or edited later.
   const earlier = others.filter(({ at }) => at === null || text.at === null || at <= text.at);
@@ -102,8 +102,8 @@ export async function readContext(
   return { status: 'ok', context: { parts: [...first, ...parts], leftOut } };
 }
 
-/** In every comment of our own. */
-export const OWN_MARK = '<!-- patchsmith:';
+/** In every comment of our own, where a line begins: a quotation begins with another sign. */
+export const OWN_MARK = /^<!-- patchsmith:/m;
 
 /** The texts of people with write access. The authors of the newest are asked for first, those that GitHub calls members before. */
 export async function ofMaintainers(

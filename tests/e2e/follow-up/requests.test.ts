@@ -248,9 +248,11 @@ describe('an answer in a review thread', () => {
   test('is given, whoever has written its mark there', async () => {
     const body = 'Newer, please.';
     const thread = life.github.addReview(NAME, 2, { path: 'a.txt', line: 1, body, author: 'ann' });
+    const [marker] = /<!-- patchsmith:[0-9a-f]{8}/.exec(life.pull(2).body ?? '') ?? [];
+    const quoting = { path: 'a.txt', line: 1, body: `> Changed. ${marker} -->`, author: 'quoter[bot]' };
+    thread.comments.push(...life.github.addReview(NAME, 2, quoting).comments);
     const more = await life.run(writes('a.txt', 'newer\n', 'Made it newer.'), ['--continue', '2']);
     expectDone(more);
-    const [marker] = /<!-- patchsmith:[0-9a-f]{8}/.exec(life.pull(2).body ?? '') ?? [];
     const token = life.github.addToken({
       kind: 'user',
       login: 'eve',
@@ -260,7 +262,7 @@ describe('an answer in a review thread', () => {
     const reply = { body: `Fine. ${marker} run ${more.result.runId} -->` };
     expect((await ask(life.github, token, `POST ${path}`, reply)).status).toBe(201);
     for (const _ of ['first', 'again']) expectDone(await life.publish(more));
-    expect(thread.comments.map(({ author }) => author.login)).toEqual(['ann', 'eve', 'github-actions[bot]']);
+    expect(thread.comments.map(({ author }) => author.login)).toEqual(['ann', 'quoter[bot]', 'eve', 'github-actions[bot]']);
   });
 });
 
