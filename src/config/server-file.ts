@@ -2,11 +2,11 @@
 
 import { resolve } from 'node:path';
 import { type Problem, problem } from '../domain/errors/problem.ts';
-import { ServerEntries as Entries, ServerEntries, whyNotInProjectFile } from '../domain/mcp/server-spec.ts';
+import { ServerEntries, whyNotInProjectFile } from '../domain/mcp/server-spec.ts';
 import { jsonOrUndefined } from '../domain/text/json.ts';
 import { pathWithin, realpathExisting } from '../files/path-within.ts';
 import { textOf } from '../files/regular-file.ts';
-import { readNamedFile } from '../git/checkout-layout.ts';
+import { readCommitted, readNamedFile } from '../git/checkout-layout.ts';
 import type { Revision } from '../ports/workspace.ts';
 import type { Settings } from './schema.ts';
 
@@ -47,45 +47,28 @@ export async function readServerFile({
       : ((await pathWithin(root, place)) ?? (await pathWithin(root, await realpathExisting(place))));
   if (isWorkedIn && revision === null && inside !== null)
     return failed('is in the work tree, where the run may have changed it: name a copy elsewhere');
-  let bytes: Uint8Array;
-  if (revision !== null && inside !== null) {
-    const committed = await revision.read(inside);
-    if (committed === null) return failed('is not in the commit whose rules apply here');
-    bytes = committed;
-  } else {
-    const read = await readNamedFile(place, { maxBytes: MAX_BYTES });
-    if (read.status === 'failed') return failed(read.why);
-    bytes = read.bytes;
-  }
-  const text = textOf(bytes);
-  if (text === null || bytes.length > MAX_BYTES) return failed('is not UTF-8 text of at most 1 MiB');
-  const parsed = await mappingIn(text);
-  if (parsed.status === 'failed') return failed(...parsed.problems);
+  const read =
+    revision !== null && inside !== null
+      ? await readCommitted(revision, inside, MAX_BYTES)
+      : await readNamedFile(place, { maxBytes: MAX_BYTES });
+  if (read.status === 'failed') return failed(read.why);
+  const text = textOf(read.bytes);
+  if (text === null) return failed('is not UTF-8 text');
+  const json = jsonOrUndefined(text);
+  const parsed = isMapping(json)
+    ? { status: 'ok' as const, values: json }
+    : (await import('./yaml.ts')).parseYamlMapping(text, 1);
+  if (parsed.status === 'failed')
+    return failed(...parsed.problems.map(({ line, message }) => `line ${line}: ${message}`));
   const written = parsed.values.mcpServers ?? parsed.values.mcp;
   if (written === undefined) return failed('has no mcpServers');
-  const { data, error } = Entries.safeParse(written);
+  const { data, error } = ServerEntries.safeParse(written);
   if (data !== undefined) return { status: 'ok', servers: data, inside: revision === null ? inside : null };
   return failed(...error.issues.map(({ path: at, message }) => `${at.join('.')}: ${message}`));
 }
 
-type Mapping =
-  | { status: 'ok'; values: Readonly<Record<string, unknown>> }
-  | { status: 'failed'; problems: string[] };
-
-async function mappingIn(text: string): Promise<Mapping> {
-  const json = jsonOrUndefined(text);
-  if (typeof json === 'object' && json !== null && !Array.isArray(json))
-    return { status: 'ok', values: { ...json } };
-  const { parseYamlMapping } = await import('./yaml.ts');
-  const yaml = parseYamlMapping(text, 1);
-  if (yaml.status === 'ok') return yaml;
-  return {
-    status: 'failed',
-    problems:
-      yaml.status === 'failed'
-        ? yaml.problems.map(({ line, message }) => `line ${line}: ${message}`)
-        : ['is not a mapping with mcpServers'],
-  };
+function isMapping(json: unknown): json is Readonly<Record<string, unknown>> {
+  return typeof json === 'object' && json !== null && !Array.isArray(json);
 }
 
 /** The servers, or the problems with them. */

@@ -3,11 +3,10 @@
  * (resolve.ts).
  */
 
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import { readBytes, textOf } from '../files/regular-file.ts';
-import { repositoryRoot } from '../git/checkout-layout.ts';
+import { readCommitted, repositoryRoot } from '../git/checkout-layout.ts';
 import type { Revision } from '../ports/workspace.ts';
 
 const MAX_BYTES = 65_536;
@@ -18,67 +17,39 @@ export type SettingsFileRead =
   | { status: 'failed'; problems: Problem[] };
 
 /**
- * Reads `name`, which ends with `.yml`, in the root of the repository that contains `start`. A link is refused, not
- * followed. So is a file with YAML's other extension, since its author expects it to be used.
+ * Reads `name`, which ends with `.yml`, in the root of the repository that contains the folder `from`, or in a commit. A link is
+ * refused, not followed. So is a file with YAML's other extension, since its author expects it to be used.
  */
-export async function readSettingsFile(start: string, name: string): Promise<SettingsFileRead> {
-  const root = await repositoryRoot(start);
-  if (root === null) return { status: 'ok', file: null };
-  if (existsSync(join(root, otherEnding(name)))) return misnamed(name);
-  const read = await readBytes(join(root, name), { maxBytes: MAX_BYTES, follow: false });
-  if (read.status === 'failed') {
-    return read.missing
-      ? { status: 'ok', file: null }
-      : unusableFile('ERR_PROJECT_FILE_UNREADABLE', `${name}: ${read.why}`);
+export async function readSettingsFile(from: string | Revision, name: string): Promise<SettingsFileRead> {
+  const unusable = (code: Problem['code'], ...messages: string[]): SettingsFileRead => ({
+    status: 'failed',
+    problems: messages.map((message) => problem(code, message)),
+  });
+  const root = typeof from === 'string' ? await repositoryRoot(from) : null;
+  if (typeof from === 'string' && root === null) return { status: 'ok', file: null };
+  const readOne = (one: string) =>
+    typeof from === 'string'
+      ? readBytes(join(root ?? '', one), { maxBytes: MAX_BYTES, follow: false })
+      : readCommitted(from, one, MAX_BYTES);
+  const otherName = name.replace(/\.yml$/, '.yaml');
+  const other = await readOne(otherName);
+  if (other.status === 'ok' || !other.missing)
+    return unusable('ERR_PROJECT_FILE_MISNAMED', `${otherName}: is not read; its name must be ${name}`);
+  const read = await readOne(name);
+  if (read.status === 'failed' && read.missing) return { status: 'ok', file: null };
+  const text = read.status === 'ok' ? textOf(read.bytes) : null;
+  if (text === null) {
+    const why = read.status === 'failed' ? read.why : 'is not UTF-8 text';
+    return unusable('ERR_PROJECT_FILE_UNREADABLE', `${name}: ${why}`);
   }
-  return settingsIn(read.bytes, name);
-}
-
-/** The same from a commit. */
-export async function readSettingsAt(revision: Revision, name: string): Promise<SettingsFileRead> {
-  if ((await revision.read(otherEnding(name))) !== null) return misnamed(name);
-  const bytes = await revision.read(name);
-  if (bytes === null) return { status: 'ok', file: null };
-  return bytes.length > MAX_BYTES
-    ? unusableFile('ERR_PROJECT_FILE_UNREADABLE', `${name}: is larger than ${MAX_BYTES} bytes`)
-    : settingsIn(bytes, name);
-}
-
-async function settingsIn(bytes: Uint8Array, name: string): Promise<SettingsFileRead> {
-  const text = textOf(bytes);
-  if (text === null) return unusableFile('ERR_PROJECT_FILE_UNREADABLE', `${name}: is not UTF-8 text`);
   // Loaded only if the file exists.
   const { parseYamlMapping } = await import('./yaml.ts');
   const yaml = parseYamlMapping(text, 1);
-  switch (yaml.status) {
-    case 'failed':
-      return unusableFile(
-        'ERR_PROJECT_FILE_INVALID',
-        ...yaml.problems.map(({ line, message }) => `${name}:${line}: ${message}`),
-      );
-    case 'not_a_mapping':
-      return unusableFile(
-        'ERR_PROJECT_FILE_INVALID',
-        `${name}:1: not a mapping; it needs keys, such as max-iterations: 10`,
-      );
-    case 'ok': {
-      const lines = Object.keys(yaml.values).map((key) => [key, yaml.lineOf([key])] as const);
-      return { status: 'ok', file: { values: yaml.values, lines: Object.fromEntries(lines) } };
-    }
-  }
-}
-
-function otherEnding(name: string): string {
-  return name.replace(/\.yml$/, '.yaml');
-}
-
-function misnamed(name: string): SettingsFileRead {
-  return unusableFile(
-    'ERR_PROJECT_FILE_MISNAMED',
-    `${otherEnding(name)}: is not read; its name must be ${name}`,
-  );
-}
-
-function unusableFile(code: Problem['code'], ...messages: string[]): SettingsFileRead {
-  return { status: 'failed', problems: messages.map((message) => problem(code, message)) };
+  if (yaml.status === 'failed')
+    return unusable(
+      'ERR_PROJECT_FILE_INVALID',
+      ...yaml.problems.map(({ line, message }) => `${name}:${line}: ${message}`),
+    );
+  const lines = Object.keys(yaml.values).map((key) => [key, yaml.lineOf([key])] as const);
+  return { status: 'ok', file: { values: yaml.values, lines: Object.fromEntries(lines) } };
 }

@@ -13,9 +13,8 @@ export type YamlMapping =
       /** The line of the value at a path of keys and indexes, or of the nearest node around it. */
       lineOf(path: readonly PropertyKey[]): number;
     }
-  /** Valid YAML, but a single text, number or list. */
-  | { status: 'not_a_mapping'; kind: 'scalar' | 'list' }
-  | { status: 'failed'; problems: YamlProblem[] };
+  /** `isProse`: it is valid YAML, but a single text or number. */
+  | { status: 'failed'; isProse: boolean; problems: YamlProblem[] };
 
 interface YamlProblem {
   readonly line: number;
@@ -31,9 +30,14 @@ const MOST_PROBLEMS = 10;
  * here.
  */
 export function parseYamlMapping(text: string, firstLine: number): YamlMapping {
+  const failed = (problems: YamlProblem[], isProse = false): YamlMapping => ({
+    status: 'failed',
+    isProse,
+    problems,
+  });
   const counter = new LineCounter();
   const document = parseWithinLevels(text, counter);
-  if (document === null) return { status: 'failed', problems: [{ line: firstLine, message: TOO_DEEP }] };
+  if (document === null) return failed([{ line: firstLine, message: TOO_DEEP }]);
   const lineAt = (offset: number) => counter.linePos(offset).line + firstLine - 1;
   const restOf = (offset: number) => /^[^\n]*/.exec(text.slice(offset))?.[0] ?? '';
   const problems = [...document.errors, ...document.warnings]
@@ -51,16 +55,16 @@ export function parseYamlMapping(text: string, firstLine: number): YamlMapping {
       problems.push({ line: lineAt(offset), message });
     },
   });
-  if (problems.length > 0) return { status: 'failed', problems: firstOfEachLine(problems) };
+  if (problems.length > 0) return failed(firstOfEachLine(problems));
   const root = document.contents;
   if (root === null || (isScalar(root) && root.value === null)) {
     return { status: 'ok', values: {}, lineOf: () => firstLine };
   }
-  if (!isMap(root)) return { status: 'not_a_mapping', kind: isScalar(root) ? 'scalar' : 'list' };
+  if (!isMap(root)) return failed([{ line: firstLine, message: NO_MAPPING }], isScalar(root));
   const oddKey = root.items.find((item) => !isScalar(item.key) || typeof item.key.value !== 'string')?.key;
   if (oddKey !== undefined) {
     const line = lineAt((isNode(oddKey) ? oddKey.range?.[0] : null) ?? 0);
-    return { status: 'failed', problems: [{ line, message: 'every key must be text, such as verify' }] };
+    return failed([{ line, message: 'every key must be text, such as verify' }]);
   }
 
   return {
@@ -74,6 +78,8 @@ export function parseYamlMapping(text: string, firstLine: number): YamlMapping {
     },
   };
 }
+
+const NO_MAPPING = 'not a mapping of keys to values (name: value)';
 
 /** What follows the first mistake of a line is mostly its consequence. */
 function firstOfEachLine(problems: readonly YamlProblem[]): YamlProblem[] {

@@ -99,7 +99,7 @@ function failedRead(why: string, missing = false): FileReadFailure {
 }
 
 /** The failure of a file of more than `maxBytes` bytes. */
-function largerThan(maxBytes: number): FileReadFailure {
+export function largerThan(maxBytes: number): FileReadFailure {
   return failedRead(`is larger than ${formatNumber(maxBytes)} bytes`);
 }
 

@@ -3,9 +3,10 @@
 import { lstat } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { hasCode } from '../files/failures.ts';
-import { isInWorkTree, realpathExisting, realpathOrNull } from '../files/path-within.ts';
-import { type RegularFileRead, readBytes } from '../files/regular-file.ts';
+import { isInWorkTree, pathWithin, realpathExisting, realpathOrNull } from '../files/path-within.ts';
+import { largerThan, type RegularFileRead, readBytes } from '../files/regular-file.ts';
 import { timeoutSignal } from '../files/time-limit.ts';
+import type { Revision } from '../ports/workspace.ts';
 import { askGit, findGit } from './git.ts';
 import type { ObjectFormat } from './store/object-store.ts';
 
@@ -84,6 +85,36 @@ export async function readNamedFile(
   if (isOurs) return readBytes(path, options);
   // If it leads nowhere, reading says why.
   return readBytes(target ?? path, { ...options, follow: false });
+}
+
+/**
+ * The same where rules come from a commit: a file of the work tree `root` is read from `revision`, unless that is null. Other files
+ * are read as they are.
+ */
+export async function readRuleFile(
+  path: string,
+  options: Parameters<typeof readNamedFile>[1] & {
+    readonly root: string | null;
+    readonly revision?: Revision | null;
+  },
+): Promise<RegularFileRead> {
+  const { root, revision = null, maxBytes } = options;
+  const inside = revision === null || root === null ? null : await pathWithin(root, path);
+  return revision === null || inside === null
+    ? readNamedFile(path, options)
+    : readCommitted(revision, inside, maxBytes);
+}
+
+/** All bytes of a file of a commit; fails above `maxBytes`. */
+export async function readCommitted(
+  revision: Revision,
+  path: string,
+  maxBytes: number,
+): Promise<RegularFileRead> {
+  const bytes = await revision.read(path);
+  const why = `is not a file in ${revision.commit}, the commit whose rules apply`;
+  if (bytes === null) return { status: 'failed', missing: true, why };
+  return bytes.length > maxBytes ? largerThan(maxBytes) : { status: 'ok', bytes: Buffer.from(bytes) };
 }
 
 /** Reading an index takes milliseconds; anything slower is not an index. */

@@ -1,7 +1,7 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readSettingsAt, readSettingsFile } from '../../src/config/settings-file.ts';
+import { readSettingsFile } from '../../src/config/settings-file.ts';
 import { openRevision } from '../../src/git/revision.ts';
 import { makeRepository } from '../support/files/repository.ts';
 import { makePipe, tempFolder } from '../support/files/temp-folder.ts';
@@ -47,7 +47,7 @@ test('a file with the other extension is reported rather than ignored, even next
   expect(await readSettingsFile(both, NAME)).toEqual(misnamed);
   const { root: committed } = await makeRepository({ '.patchsmith.yaml': 'protect: [src]' });
   const revision = await openRevision(committed, 'HEAD', {});
-  expect(revision && (await readSettingsAt(revision, NAME))).toEqual(misnamed);
+  expect(revision && (await readSettingsFile(revision, NAME))).toEqual(misnamed);
 });
 
 test('a linked worktree has its own file', async () => {
@@ -65,8 +65,8 @@ test('a linked worktree has its own file', async () => {
 
 describe('it is refused', () => {
   test.each<[string, string | Uint8Array, string[]]>([
-    ['as a list', '- model', [`${NAME}:1: not a mapping; it needs keys, such as max-iterations: 10`]],
-    ['as prose', 'hello', [`${NAME}:1: not a mapping; it needs keys, such as max-iterations: 10`]],
+    ['as a list', '- model', [`${NAME}:1: not a mapping of keys to values (name: value)`]],
+    ['as prose', 'hello', [`${NAME}:1: not a mapping of keys to values (name: value)`]],
     ['with a key twice', 'model: a\nmodel: b\n', [`${NAME}:2: not valid YAML: Map keys must be unique`]],
     [
       'with aliases, which can stand for gigabytes',

@@ -6,7 +6,6 @@
  * break and has no second one must start with an empty line, since it looks like unterminated front matter.
  */
 
-import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { didYouMean } from '../../config/did-you-mean.ts';
@@ -14,9 +13,10 @@ import type { YamlMapping } from '../../config/yaml.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { type Plan, PlanFrontMatter, type PlanSource, titleOf } from '../../domain/run/plan.ts';
 import { sentence } from '../../domain/text/words.ts';
+import { sha256Of } from '../../files/hash.ts';
 import { pathWithin } from '../../files/path-within.ts';
 import { collect, type RegularFileRead, textOf } from '../../files/regular-file.ts';
-import { readNamedFile } from '../../git/checkout-layout.ts';
+import { readRuleFile } from '../../git/checkout-layout.ts';
 import type { Revision } from '../../ports/workspace.ts';
 
 const MAX_PLAN_BYTES = 1_048_576;
@@ -50,32 +50,18 @@ export async function readPlan(given: {
   const read =
     given.plan === '-'
       ? await collectUntil(given.signal ?? new AbortController().signal, given.stdin)
-      : await readPlanFile(given.plan, given);
+      : await readRuleFile(resolve(given.cwd, given.plan), {
+          ...given,
+          maxBytes: MAX_PLAN_BYTES,
+          pipes: true,
+        });
   if (read.status === 'failed') return failed(sentence(`${name} ${read.why}`));
   const text = textOf(read.bytes);
   if (text === null) return failed(`${name} is not UTF-8 text.`);
   const parsed = await parsePlan(text.replace(/\r\n?/g, '\n'), name, place);
   if (parsed.status === 'failed') return parsed;
   const source = await sourceOf(given.plan, given);
-  return { status: 'ok', plan: { ...parsed.plan, source, sha256: sha256(read.bytes) } };
-}
-
-async function readPlanFile(
-  plan: string,
-  { cwd, root, revision = null }: { cwd: string; root: string; revision?: Revision | null },
-): Promise<RegularFileRead> {
-  const path = resolve(cwd, plan);
-  const inside = revision === null ? null : await pathWithin(root, path);
-  if (revision === null || inside === null)
-    return readNamedFile(path, { maxBytes: MAX_PLAN_BYTES, pipes: true });
-  const bytes = await revision.read(inside);
-  const where = `is not a file in ${revision.commit}, the commit whose rules apply`;
-  if (bytes === null) return { status: 'failed', missing: true, why: where };
-  return collect(toStream(bytes), MAX_PLAN_BYTES);
-}
-
-async function* toStream(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
+  return { status: 'ok', plan: { ...parsed.plan, source, sha256: sha256Of(read.bytes) } };
 }
 
 async function sourceOf(plan: string, { cwd, root }: { cwd: string; root: string }): Promise<PlanSource> {
@@ -104,7 +90,7 @@ function planOfMessage(message: string): PlanRead {
       task,
       ...none,
       source: { kind: 'message' },
-      sha256: sha256(Buffer.from(message)),
+      sha256: sha256Of(Buffer.from(message)),
     },
   };
 }
@@ -128,7 +114,7 @@ async function parsePlan(text: string, name: string, place: PlaceInPlan): Promis
   }
   // Loaded only for plans with front matter.
   const yaml = split && (await import('../../config/yaml.ts')).parseYamlMapping(split.yaml, 2);
-  const prose = yaml?.status === 'not_a_mapping' && yaml.kind === 'scalar';
+  const prose = yaml?.status === 'failed' && yaml.isProse;
   const front: FrontMatterRead =
     yaml && !prose ? checkFrontMatter(yaml, place) : { status: 'ok', fields: {} };
   if (front.status === 'failed') return failed(`${front.problems.join('; ')}.`);
@@ -168,36 +154,26 @@ type FrontMatterRead = { status: 'ok'; fields: PlanFrontMatter } | { status: 'fa
 function checkFrontMatter(yaml: YamlMapping, place: PlaceInPlan): FrontMatterRead {
   const known = Object.keys(PlanFrontMatter.shape);
   const wrong = (...problems: string[]): FrontMatterRead => ({ status: 'failed', problems });
-  switch (yaml.status) {
-    case 'failed':
-      return wrong(...yaml.problems.map(({ line, message }) => `${place(line)}: ${message}`));
-    case 'not_a_mapping':
-      return wrong(`${place(2)}: the front matter is a list; it needs keys, such as verify: npm test`);
-    case 'ok': {
-      const parsed = PlanFrontMatter.safeParse(yaml.values);
-      if (parsed.success) return { status: 'ok', fields: parsed.data };
-      const problems = parsed.error.issues.flatMap((issue) => {
-        if (issue.code !== 'unrecognized_keys') {
-          const said = `${entryName(issue.path, yaml.values)}: ${issue.message}`;
-          return { line: yaml.lineOf(issue.path), said };
-        }
-        return issue.keys.map((key) => {
-          const nearest = didYouMean(key, known, `there are ${known.join(', ')}`);
-          return { line: yaml.lineOf([key]), said: `there is no key ${JSON.stringify(key)}; ${nearest}` };
-        });
-      });
-      problems.sort((one, other) => one.line - other.line);
-      return wrong(...problems.map(({ line, said }) => `${place(line)}: ${said}`));
+  if (yaml.status === 'failed')
+    return wrong(...yaml.problems.map(({ line, message }) => `${place(line)}: ${message}`));
+  const parsed = PlanFrontMatter.safeParse(yaml.values);
+  if (parsed.success) return { status: 'ok', fields: parsed.data };
+  const problems = parsed.error.issues.flatMap((issue) => {
+    if (issue.code !== 'unrecognized_keys') {
+      const said = `${entryName(issue.path, yaml.values)}: ${issue.message}`;
+      return { line: yaml.lineOf(issue.path), said };
     }
-  }
+    return issue.keys.map((key) => {
+      const nearest = didYouMean(key, known, `there are ${known.join(', ')}`);
+      return { line: yaml.lineOf([key]), said: `there is no key ${JSON.stringify(key)}; ${nearest}` };
+    });
+  });
+  problems.sort((one, other) => one.line - other.line);
+  return wrong(...problems.map(({ line, said }) => `${place(line)}: ${said}`));
 }
 
 /** Entries of a list are counted from 1: `verify, entry 2`. */
 function entryName([key, index]: readonly PropertyKey[], values: Readonly<Record<string, unknown>>): string {
   const name = String(key);
   return typeof index === 'number' && Array.isArray(values[name]) ? `${name}, entry ${index + 1}` : name;
-}
-
-function sha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }

@@ -2,15 +2,15 @@
  * The principles: how changes are made here. Files given explicitly, otherwise AGENTS.md or CLAUDE.md from the root down.
  */
 
-import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { type Failed, failed } from '../../domain/failed.ts';
 import type { Principles, PrinciplesFile } from '../../domain/run/plan.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
-import { isInWorkTree, pathBelow, pathWithin, realpathOrNull } from '../../files/path-within.ts';
+import { sha256Of } from '../../files/hash.ts';
+import { isInWorkTree, pathBelow, realpathOrNull } from '../../files/path-within.ts';
 import { textOf } from '../../files/regular-file.ts';
-import { readNamedFile } from '../../git/checkout-layout.ts';
+import { readRuleFile } from '../../git/checkout-layout.ts';
 import type { Revision } from '../../ports/workspace.ts';
 
 /** Real principles are never this large; a longer file is something else under that name. */
@@ -103,32 +103,23 @@ async function findDefaults(
 
 /** Returns a string to say why it cannot be used. */
 async function readOne(
-  { root, path, revision }: { root: string; path: string; revision: Revision | null },
+  { path, ...place }: { root: string; path: string; revision: Revision | null },
   shown: string,
   maxBytes: number,
 ): Promise<PrinciplesFile | string> {
-  const inside = revision === null ? null : await pathWithin(root, path);
-  const bytes =
-    revision === null || inside === null
-      ? await bytesOf(path)
-      : ((await revision.read(inside)) ??
-        `is not a file in ${revision.commit}, the commit whose rules apply`);
-  if (typeof bytes === 'string') return bytes;
+  const read = await readRuleFile(path, { ...place, maxBytes: MAX_FILE_BYTES });
+  if (read.status === 'failed') return read.why;
+  const { bytes } = read;
   const text = textOf(bytes);
   if (text === null) return 'is not UTF-8 text';
   const kept = cutToBytes(text, maxBytes);
   return {
     path: shown,
     text: kept,
-    sha256: createHash('sha256').update(bytes).digest('hex'),
+    sha256: sha256Of(bytes),
     bytes: bytes.length,
     truncated: kept.length < text.length,
   };
-}
-
-async function bytesOf(path: string): Promise<Buffer | string> {
-  const read = await readNamedFile(path, { maxBytes: MAX_FILE_BYTES });
-  return read.status === 'failed' ? read.why : read.bytes;
 }
 
 /** The longest prefix of whole characters that takes at most `maxBytes` in UTF-8. */

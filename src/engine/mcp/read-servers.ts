@@ -6,7 +6,7 @@ import { checkoutAround } from '../../adapters/workspace/find-checkout.ts';
 import { PROJECT_FILE } from '../../config/resolve.ts';
 import type { Settings } from '../../config/schema.ts';
 import { readServerFile, serversIn } from '../../config/server-file.ts';
-import { readSettingsAt } from '../../config/settings-file.ts';
+import { readSettingsFile } from '../../config/settings-file.ts';
 import { isWithin } from '../../domain/changes/path.ts';
 import { type Problem, problem } from '../../domain/errors/problem.ts';
 import {
@@ -45,7 +45,7 @@ export async function readGivenServers(
   const revision = trust?.revision ?? null;
   const head = async () => (root === null ? null : openRevision(root, 'HEAD', env));
   if (from.from === 'file' && revision === null) {
-    const project = await head().then((commit) => commit && readSettingsAt(commit, PROJECT_FILE));
+    const project = await head().then((commit) => commit && readSettingsFile(commit, PROJECT_FILE));
     // An earlier run could write the file of the work tree.
     if (project?.status !== 'ok' || !isDeepStrictEqual(project.file?.values.mcp, mcp))
       return refused(

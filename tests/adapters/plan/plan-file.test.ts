@@ -102,7 +102,7 @@ describe('front matter is refused, with the line,', () => {
     [
       'when it has the name of a limit',
       'title: x\nmax_tokens: 5000',
-      'plan.md:3: there is no key "max_tokens"; --max-output-tokens limits one answer, --max-total-tokens the whole run',
+      'plan.md:3: there is no key "max_tokens"; there are title, verify, verify_baseline, setup, working_directory, allow, protect',
     ],
     [
       'when a command cannot fail',
@@ -129,11 +129,7 @@ describe('front matter is refused, with the line,', () => {
       'title: ""\nverify_baseline: yes\nsetup: ""\nallow: [a]',
       'plan.md:2: title: must not be empty; leave it out to use the first heading of the task; plan.md:3: verify_baseline: expected true or false, without quotes; plan.md:4: setup: a command must not be empty',
     ],
-    [
-      'when it is a list',
-      '- npm test',
-      'plan.md:2: the front matter is a list; it needs keys, such as verify: npm test',
-    ],
+    ['when it is a list', '- npm test', 'plan.md:2: not a mapping of keys to values (name: value)'],
     [
       'when a key stands twice',
       'title: a\nverify: x\ntitle: b',
