@@ -71,12 +71,11 @@ function hasEnded({ status, changedAt }: RunSummary, now: number): boolean {
 /** What one run has spent, or an organisation with one model on one day. */
 export interface SpentEntry extends Readonly<Record<SpendingGroup, string | null>> {
   readonly tokens: Usage;
-  /** Null when it is not known. */
-  readonly costUsd: number | null;
+  readonly costUsd: number | 'unknown';
   /** Tokens and cost are in part an estimate. */
   readonly estimated: boolean;
-  /** The spending of each of its models, if there are several; `model` is the first of them. */
-  readonly parts?: readonly Pick<SpentEntry, 'model' | 'tokens' | 'costUsd'>[];
+  /** The spending of each of its models; `model` is the first of them. */
+  readonly models?: readonly Pick<SpentEntry, 'model' | 'tokens' | 'costUsd'>[];
 }
 
 /** The sum of some spending. */
@@ -102,7 +101,7 @@ export interface NamedSum extends SpendingSum {
 /** Nothing costs 0; an unknown cost is left out and counted. */
 export function sumOf(spending: readonly SpentEntry[]): SpendingSum {
   const tokens = spending.reduce((sum, entry) => addUsage(sum, entry.tokens), noUsage);
-  const costs = spending.flatMap(({ costUsd }) => costUsd ?? []);
+  const costs = spending.flatMap(({ costUsd }) => (costUsd === 'unknown' ? [] : costUsd));
   const prompt = totalTokens(tokens) - tokens.output;
   return {
     entries: spending.length,
@@ -131,8 +130,11 @@ export function sumsBy(group: SpendingGroup, spending: readonly SpentEntry[]): N
   return sums.sort((a, b) => (group === 'day' ? 0 : rank(b) - rank(a)) || order(a.name ?? '', b.name ?? ''));
 }
 
-function byModel({ parts = [], ...entry }: SpentEntry): SpentEntry[] {
-  return parts.length === 0 ? [entry] : parts.map((part) => ({ ...entry, ...part }));
+/** With one model, the run says it all. */
+function byModel({ models = [], ...entry }: SpentEntry): SpentEntry[] {
+  return models.length < 2
+    ? [entry]
+    : models.map(({ model, tokens, costUsd }) => ({ ...entry, model, tokens, costUsd }));
 }
 
 function rank({ costUsd }: SpendingSum): number {

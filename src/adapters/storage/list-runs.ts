@@ -3,13 +3,11 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import * as z from 'zod';
 import { CutShort } from '../../domain/errors/thrown.ts';
 import type { RunSummary } from '../../domain/runs.ts';
 import { orNone } from '../../files/failures.ts';
-import { readRegularFile } from '../../files/regular-file.ts';
 import { checkTime } from '../../files/time-limit.ts';
-import { jsonOf } from './read-result.ts';
+import { glimpseOf } from './read-result.ts';
 import { type RunDirectory, type RunDirectoryRequest, runDirectoryAt, startOfId } from './run-directory.ts';
 import { isRunLocked } from './run-lock.ts';
 import { checkFolders, findRuns, idsIn } from './run-places.ts';
@@ -41,21 +39,6 @@ export async function listChecks(env: RunDirectoryRequest['env']): Promise<RunLi
   return { folders, runs: runs.sort((a, b) => (a.runId < b.runId ? 1 : -1)) };
 }
 
-/** Larger results are not read for a list. */
-const MAX_LISTED_BYTES = 16 * 1024 * 1024;
-
-/** The needed part of the result. */
-const Glimpse = z.object({
-  runId: z.string(),
-  status: z.enum(['running', 'finished']),
-  outcome: z.string().nullable(),
-  exitCode: z.number().nullable(),
-  replayOf: z.string().nullable(),
-  root: z.string().nullable(),
-  plan: z.object({ title: z.string() }).nullable(),
-  costUsd: z.union([z.number(), z.literal('unknown')]),
-});
-
 /** `runId` is the id that belongs to the folder; `path` has no links. Rejects only with `CutShort`, when time is up. */
 export async function summarise(
   runId: string,
@@ -66,28 +49,17 @@ export async function summarise(
   await setImmediate();
   checkTime();
   const directory = runDirectoryAt(path);
-  const unknown = {
-    runId,
-    path,
-    place,
-    startedAt: startOfId(runId),
-    root: null,
-    plan: null,
-    costUsd: null,
-    replayOf: null,
-  };
-  const blank = { ...unknown, status: 'unreadable', outcome: null, exitCode: null } as const;
+  const known = { runId, path, place, startedAt: startOfId(runId) };
+  const unread = { outcome: null, exitCode: null, root: null, plan: null, costUsd: null, replayOf: null };
+  const blank = { ...known, ...unread, status: 'unreadable' } as const;
   try {
-    const size = sizeOf(path);
-    const measured = { ...size, changedAt: lastChange(directory) };
-    const read = readRegularFile(directory.result, MAX_LISTED_BYTES);
-    if (read.status === 'failed') return { ...blank, ...measured, problem: `result.json ${read.why}` };
-    const glimpse = Glimpse.safeParse(jsonOf(read.bytes));
-    if (!glimpse.success) return { ...blank, ...measured, problem: 'result.json is not the result of a run' };
-    const { runId: said, status, plan, ...ended } = glimpse.data;
-    if (said !== runId) return { ...blank, ...measured, problem: 'result.json is that of another run' };
-    const now = status === 'finished' ? status : (await isRunLocked(path)) ? 'running' : 'died';
-    return { ...unknown, ...ended, ...measured, plan: plan?.title ?? null, status: now, problem: null };
+    const measured = { ...sizeOf(path), changedAt: lastChange(directory) };
+    const read = glimpseOf(directory, runId);
+    if (!read.isRead) return { ...blank, ...measured, problem: read.why };
+    const { outcome, exitCode, root, costUsd, replayOf, plan } = read;
+    const status = read.status === 'finished' ? read.status : (await isRunLocked(path)) ? 'running' : 'died';
+    const said = { outcome, exitCode, root, costUsd, replayOf, plan: plan?.title ?? null };
+    return { ...known, ...said, ...measured, status, problem: null };
   } catch (error) {
     if (error instanceof CutShort) throw error;
     const problem = error instanceof Error ? error.message : String(error);

@@ -1,5 +1,6 @@
 /** Reads the result of an earlier run, and its patch. Code that only writes one does not need its schema. */
 
+import * as z from 'zod';
 import type { ChangedFile } from '../../domain/changes/change.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { RunResult } from '../../domain/run/result.ts';
@@ -28,6 +29,29 @@ const MAX_RESULT_VALUES = 4_000_000;
 export function readResult(directory: Pick<RunDirectory, 'result'>): RunResult | null {
   const read = readRegularFile(directory.result, MAX_RESULT_BYTES);
   return read.status === 'ok' ? (RunResult.safeParse(jsonOf(read.bytes)).data ?? null) : null;
+}
+
+/** What lists and sums need of a result, which may be from another version. */
+const Glimpse = z.object({
+  ...RunResult.pick({
+    ...{ runId: true, status: true, exitCode: true, replayOf: true, root: true },
+    ...{ provider: true, model: true, tokens: true, costUsd: true, estimated: true, models: true },
+  }).shape,
+  outcome: z.string().nullable(),
+  plan: z.object({ title: z.string() }).nullable(),
+});
+
+/** That of the run with this id. The message of a failure is for people. */
+export function glimpseOf(
+  { result }: Pick<RunDirectory, 'result'>,
+  runId: string,
+): (z.infer<typeof Glimpse> & { isRead: true }) | { isRead: false; why: string } {
+  const read = readRegularFile(result, MAX_RESULT_BYTES);
+  if (read.status === 'failed') return { isRead: false, why: `result.json ${read.why}` };
+  const { data } = Glimpse.safeParse(jsonOf(read.bytes));
+  if (data === undefined) return { isRead: false, why: 'result.json is not the result of a run' };
+  if (data.runId !== runId) return { isRead: false, why: 'result.json is that of another run' };
+  return { ...data, isRead: true };
 }
 
 /** The patch of a finished run, checked against its result, or why it cannot be used. */

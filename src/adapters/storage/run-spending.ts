@@ -6,12 +6,11 @@ import { type AttemptSpending, MAX_ATTEMPTS, spentTogether } from '../../domain/
 import { totalTokens } from '../../domain/conversation/conversation.ts';
 import { CutShort } from '../../domain/errors/thrown.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
-import { RunResult } from '../../domain/run/result.ts';
+import type { RunResult } from '../../domain/run/result.ts';
 import { usesOf } from '../../domain/run/state.ts';
 import { dayOf, type SpentEntry } from '../../domain/runs.ts';
-import { readRegularFile } from '../../files/regular-file.ts';
 import { readJournal, stateAfter } from './read-journal.ts';
-import { jsonOf, MAX_RESULT_BYTES } from './read-result.ts';
+import { glimpseOf } from './read-result.ts';
 import { type RunDirectory, runDirectoryAt, startOfId } from './run-directory.ts';
 import { isFolder, type RunPlace } from './run-places.ts';
 
@@ -28,39 +27,37 @@ export async function readSpending({ runId, path }: RunPlace): Promise<RunSpendi
   const day = dayOf(startOfId(runId));
   try {
     const result = spentByResult(directory, runId);
-    if (result.status === 'ok' && result.isFinal && !isFolder(attemptsIn(directory)))
-      return { ...result, day };
+    if (result.isFinal && !isFolder(attemptsIn(directory))) return { ...result.spent, day };
     // An attempt can be continued after the result was written, and a run that is running has none.
-    const recorded = await spentByJournals(directory, runId);
-    if (recorded !== null) {
-      const journals = undatedOf(recorded, recorded);
-      if (result.status !== 'ok' || !(result.isFinal && saysAsMuch(result, journals)))
-        return { ...journals, day };
-    }
-    if (result.status !== 'ok') return result;
-    return result.isFinal ? { ...result, day } : { ...result, day, costUsd: null };
+    const journals = await spentByJournals(directory, runId);
+    if (journals !== null && !(result.isFinal && saysAsMuch(result.spent, journals)))
+      return { ...journals, day };
+    if (result.spent.status === 'failed') return result.spent;
+    return result.isFinal ? { ...result.spent, day } : { ...result.spent, day, costUsd: 'unknown' };
   } catch (error) {
     if (error instanceof CutShort) throw error;
     return failed(error instanceof Error ? error.message : String(error));
   }
 }
 
-type Undated = Omit<RunSpending, 'day'>;
+type Spent = AttemptSpending & Omit<RunSpending, 'day' | keyof AttemptSpending>;
+
+/** What a journal says of its run. */
+type Recorded = Spent & Pick<RunResult, 'iterations' | 'durations'>;
 
 function spentByResult(
   directory: RunDirectory,
   runId: string,
-): (Undated & { readonly isFinal: boolean }) | Failed {
-  const read = readRegularFile(directory.result, MAX_RESULT_BYTES);
-  if (read.status === 'failed') return failed(`result.json ${read.why}`);
-  const parsed = RunResult.safeParse(jsonOf(read.bytes));
-  if (!parsed.success) return failed('result.json is not the result of a run');
-  const { runId: said, status, plan, provider, model, ...spent } = parsed.data;
-  if (said !== runId) return failed('result.json is that of another run');
+): { isFinal: false; spent: Spent | Failed } | { isFinal: true; spent: Spent } {
+  const read = glimpseOf(directory, runId);
+  if (!read.isRead) return { isFinal: false, spent: failed(read.why) };
+  const { status, plan, provider, model, tokens, costUsd, estimated, models } = read;
   // A resumed run can end before its journal is read.
-  const isUnknown = spent.costUsd === 'unknown' && totalTokens(spent.tokens) === 0;
-  const isFinal = status === 'finished' && !isUnknown;
-  return { ...undatedOf({ provider, model, plan: plan?.title ?? null }, spent), isFinal };
+  const isUnknown = costUsd === 'unknown' && totalTokens(tokens) === 0;
+  return {
+    isFinal: status === 'finished' && !isUnknown,
+    spent: { status: 'ok', provider, model, plan: plan?.title ?? null, tokens, costUsd, estimated, models },
+  };
 }
 
 /**
@@ -68,26 +65,12 @@ function spentByResult(
  * none that can be read.
  */
 export async function spentByJournals(directory: RunDirectory, runId: string): Promise<Recorded | null> {
-  const recorded: Recorded[] = [];
+  const spent: Recorded[] = [];
   // One after the other, so that only one is in memory.
-  for (const one of [directory, ...journalsOfAttempts(directory)]) {
-    const read = await spentByJournal(one, runId);
-    if (read.status === 'ok') recorded.push(read);
-  }
-  const [first, ...others] = recorded;
-  if (first === undefined) return null;
-  return { ...first, ...others.reduce<AttemptSpending>(spentTogether, first) };
-}
-
-function undatedOf(
-  { provider, model, plan }: Pick<Undated, 'provider' | 'model' | 'plan'>,
-  { tokens, costUsd, estimated, models }: AttemptSpending,
-): Undated {
-  return {
-    ...{ status: 'ok', provider, model, plan, tokens, estimated },
-    costUsd: costUsd === 'unknown' ? null : costUsd,
-    parts: partsOf(models),
-  };
+  for (const one of [directory, ...journalsOfAttempts(directory)])
+    spent.push(...(await spentByJournal(one, runId)));
+  const [first, ...others] = spent;
+  return first === undefined ? null : { ...first, ...others.reduce<AttemptSpending>(spentTogether, first) };
 }
 
 /** Only attempts that have begun. Looks only for numbers, so that a folder full of names costs nothing. */
@@ -105,42 +88,19 @@ function attemptsIn({ path }: RunDirectory): string {
   return join(path, 'attempts');
 }
 
-function saysAsMuch(result: Undated, journals: Undated): boolean {
-  const isKnown = result.costUsd !== null || journals.costUsd === null;
+function saysAsMuch(result: Spent, journals: Spent): boolean {
+  const isKnown = result.costUsd !== 'unknown' || journals.costUsd === 'unknown';
   return isKnown && totalTokens(result.tokens) >= totalTokens(journals.tokens);
 }
 
-type Recorded = AttemptSpending &
-  Pick<Undated, 'status' | 'provider' | 'model' | 'plan'> &
-  Pick<RunResult, 'iterations' | 'durations'>;
-
-async function spentByJournal({ events }: RunDirectory, runId: string): Promise<Recorded | Failed> {
+/** Nothing where there is no journal of that run. */
+async function spentByJournal({ events }: RunDirectory, runId: string): Promise<Recorded[]> {
   const read = await readJournal(events);
-  if (read.status === 'failed') return read;
-  const [start] = read.events;
-  if (start.runId !== runId) return failed('events.jsonl is that of another run');
+  if (read.status === 'failed' || read.events[0].runId !== runId) return [];
+  const [{ provider, model, plan }] = read.events;
   const state = await stateAfter(read.events);
-  const { usage, costUsd, isEstimated, iterations, modelMs, now, startedAt } = state;
-  return {
-    status: 'ok',
-    provider: start.provider,
-    model: start.model,
-    plan: start.plan.title,
-    tokens: usage,
-    costUsd: costUsd ?? 'unknown',
-    estimated: isEstimated,
-    models: usesOf(state),
-    iterations,
-    durations: { totalMs: Math.max(0, now - startedAt), modelMs },
-  };
-}
-
-/** The models that answered, if there are several; with one, the run says it all. */
-function partsOf(models: AttemptSpending['models']): NonNullable<SpentEntry['parts']> {
-  const parts = models.map(({ model, tokens, costUsd }) => ({
-    model,
-    tokens,
-    costUsd: costUsd === 'unknown' ? null : costUsd,
-  }));
-  return parts.length > 1 ? parts : [];
+  const { usage: tokens, costUsd, isEstimated: estimated, iterations, modelMs, now, startedAt } = state;
+  const spent = { tokens, costUsd: costUsd ?? ('unknown' as const), estimated, models: usesOf(state) };
+  const durations = { totalMs: Math.max(0, now - startedAt), modelMs };
+  return [{ status: 'ok', provider, model, plan: plan.title, ...spent, iterations, durations }];
 }

@@ -80,9 +80,9 @@ test('every page of both reports is read, and cents become dollars', async () =>
     ['2026-01-05', 'opus', expect.closeTo(1.23505, 10), 200],
     ['2026-03-01', 'sonnet', 10, 100],
     // Tokens without a cost row, and those of the Priority Tier, cost something that is not known.
-    ['2026-03-01', 'later', null, 100],
+    ['2026-03-01', 'later', 'unknown', 100],
     ['2026-03-02', 'sonnet', 0.05, 100],
-    ['2026-03-02', 'sonnet', null, 0],
+    ['2026-03-02', 'sonnet', 'unknown', 0],
     ['2026-01-05', 'Credit', -0.235, 0],
     ['2026-03-01', 'Web Search Usage', 0.4, 0],
   ]);

@@ -81,14 +81,17 @@ export async function readOrganization(request: OrganizationRequest): Promise<Or
   const spending = [...lines.values()].flatMap(({ day, model, tokens, cents, isUnpriced }) => {
     const part = { day, model, plan: null, estimated: false };
     // Tokens without a reported cost have an unknown cost.
-    const costUsd = cents === null ? (totalTokens(tokens) === 0 ? 0 : null) : cents / 100;
-    const unpriced = isUnpriced && costUsd !== null ? [{ ...part, tokens: noUsage, costUsd: null }] : [];
+    const costUsd = cents === null ? (totalTokens(tokens) === 0 ? 0 : UNKNOWN) : cents / 100;
+    const unpriced =
+      isUnpriced && costUsd !== UNKNOWN ? [{ ...part, tokens: noUsage, costUsd: UNKNOWN }] : [];
     return [{ ...part, tokens, costUsd }, ...unpriced];
   });
   return spending.every(({ tokens }) => Usage.safeParse(tokens).success)
     ? { status: 'ok', spending }
     : failed('The Admin API reports more tokens than can be counted.');
 }
+
+const UNKNOWN = 'unknown' as const;
 
 /** One model on one day. `cents` is null until a cost is reported. */
 function emptyLine(day: string, model: string) {
