@@ -1,7 +1,7 @@
 /** What the text of a verify or setup command shows without running it. */
 
-import { type CommandNode, type PipelineNode, parse, type Statement } from 'unbash';
-import { whyUnparsed } from './parsed-script.ts';
+import { type CommandNode, parse, type Statement } from 'unbash';
+import { listsIn, whyUnparsed } from './parsed-script.ts';
 
 /**
  * Why a script overlooks failures no matter what its commands do, or cannot be looked through: it ends in the background, with `&`, or it waits in
@@ -29,7 +29,8 @@ function unwaitedIn(statements: readonly Statement[]): Overlooked | null {
   if (last === undefined) return null;
   if (last.background)
     return { at: last.end - 1, why: 'cannot fail: it ends with &, so nothing waits for its exit code' };
-  return firstOf(listsOf(lastOf(last.command)), unwaitedIn);
+  const ends = listsIn(last.command, { isLast: true, isEnd: true }).filter(({ isEnd }) => isEnd);
+  return firstOf(ends, ({ statements }) => unwaitedIn(statements));
 }
 
 /** A bare wait may follow a kill, so it counts only right after what it waits for. */
@@ -44,7 +45,9 @@ function blindWaitIn(statements: readonly Statement[]): Overlooked | null {
         at: pos,
         why: 'overlooks failures: wait has only the exit code of the last process; use one wait for each',
       };
-    const inside = firstOf(allListsOf(command), blindWaitIn);
+    const inside = firstOf(listsIn(command, { isLast: true, isEnd: true }), (list) =>
+      blindWaitIn(list.statements),
+    );
     if (inside !== null) return inside;
   }
   return null;
@@ -69,44 +72,6 @@ function firstIn(command: Statement['command']): CommandNode | undefined {
   if (command.type !== 'AndOr' && command.type !== 'Pipeline') return command;
   const [first] = command.commands;
   return first?.type === 'Pipeline' ? first.commands[0] : first;
-}
-
-/** The lists of statements in it, at the first level. */
-function allListsOf(command: Statement['command']): (readonly Statement[])[] {
-  if (command.type === 'AndOr' || command.type === 'Pipeline') return command.commands.flatMap(allListsOf);
-  if (command.type !== 'Function') return listsOf(command);
-  return command.body.type === 'CompoundList' ? [command.body.commands] : allListsOf(command.body);
-}
-
-/** The part of a list or pipeline that runs last. */
-function lastOf(command: Statement['command']): CommandNode | undefined {
-  if (command.type !== 'AndOr' && command.type !== 'Pipeline') return command;
-  const last: PipelineNode | undefined = command.commands.at(-1);
-  return last?.type === 'Pipeline' ? last.commands.at(-1) : last;
-}
-
-/** The lists of statements that a compound command can end with. */
-function listsOf(command: CommandNode | undefined): (readonly Statement[])[] {
-  switch (command?.type) {
-    case 'Redirected':
-      return listsOf(command.command);
-    case 'Subshell':
-    case 'BraceGroup':
-    case 'For':
-    case 'ArithmeticFor':
-    case 'While':
-      return [command.body.commands];
-    case 'If':
-      return [
-        command.then.commands,
-        ...command.elif.map(({ then }) => then.commands),
-        command.else?.commands ?? [],
-      ];
-    case 'Case':
-      return command.items.map(({ body }) => body.commands);
-    default:
-      return [];
-  }
 }
 
 /** Line and column, both from 1. */

@@ -1,6 +1,6 @@
 /** Parses the script of a command, which anyone may have written, in bounded time and without exhausting the stack. */
 
-import { type PipelineNode, parse, type Statement } from 'unbash';
+import { type AndOr, type PipelineNode, parse, type Statement } from 'unbash';
 import { formatNumber } from '../../domain/text/words.ts';
 
 const MAX_CHARS = 65_536;
@@ -22,6 +22,55 @@ export function parsedScript(text: string): readonly Statement[] | null {
   if (whyUnparsed(text) !== null) return null;
   const { commands, errors = [] } = parse(text);
   return errors.length > 0 ? null : commands;
+}
+
+/** A list of statements inside a command, as `listsIn` finds it. */
+interface InnerList {
+  readonly statements: readonly Statement[];
+  /** Its last statement determines an exit code that counts: that of the script, or of a shell of its own. */
+  readonly isLast: boolean;
+  /** The command can end with it. */
+  readonly isEnd: boolean;
+}
+
+/** The lists in a command, at the first level. `at` says it of the command itself. Conditions are left out. */
+export function listsIn(node: PipelineNode | AndOr, at: Omit<InnerList, 'statements'>): InnerList[] {
+  const inner = { isLast: false, isEnd: false };
+  switch (node.type) {
+    case 'AndOr':
+      return node.commands.flatMap((one, index) =>
+        listsIn(one, index === node.commands.length - 1 ? at : inner),
+      );
+    case 'Pipeline':
+      // Each part has its own shell.
+      return node.commands.flatMap((one, index) =>
+        listsIn(one, { isLast: true, isEnd: at.isEnd && index === node.commands.length - 1 }),
+      );
+    case 'Redirected':
+      return listsIn(node.command, at);
+    case 'Subshell':
+      return [{ ...at, statements: node.body.commands, isLast: true }];
+    case 'BraceGroup':
+      return [{ ...at, statements: node.body.commands }];
+    case 'If':
+      return [...[node, ...node.elif].map(({ then }) => then), ...(node.else ? [node.else] : [])].map(
+        ({ commands }) => ({ ...at, statements: commands }),
+      );
+    case 'Case':
+      return node.items.map(({ body }) => ({ ...at, statements: body.commands }));
+    case 'For':
+    case 'ArithmeticFor':
+    case 'While':
+    case 'Select':
+      // Only the last round determines the exit code.
+      return [{ ...at, statements: node.body.commands, isLast: false }];
+    case 'Function':
+      return node.body.type === 'CompoundList'
+        ? [{ ...inner, statements: node.body.commands }]
+        : listsIn(node.body, inner);
+    default:
+      return [];
+  }
 }
 
 /** Whether the command is a test, such as `[ -f x ]` in `[ -f x ] && rm x`, so that what follows it after `&&` may be skipped on purpose. */

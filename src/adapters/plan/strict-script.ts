@@ -1,7 +1,7 @@
 /** Closes two gaps of `bash -e`: it ignores that the left side of `&&` or a negated command fails, if more commands follow. */
 
-import type { CommandNode, PipelineNode, Statement } from 'unbash';
-import { isTest, parsedScript } from './parsed-script.ts';
+import type { PipelineNode, Statement } from 'unbash';
+import { isTest, listsIn, parsedScript } from './parsed-script.ts';
 
 /** After a command whose failure `bash -e` ignores: ends the script with its exit code, unless that is 0. */
 const CHECK = '; (exit $?)';
@@ -44,7 +44,10 @@ function editsIn(statements: readonly Statement[], { text, isLast }: ListPlace):
     const isRead = next !== undefined && READS_STATUS.test(text.slice(next.pos, next.end));
     const isOverlooked = !isEnd && !isRead && background !== true;
     // Applied after the inner edits, some of which are at the same place.
-    return [...(isOverlooked ? checks(command, text) : []), ...insideOf(command, { text, isLast: isEnd })];
+    const inside = listsIn(command, { isLast: isEnd, isEnd }).flatMap((list) =>
+      editsIn(list.statements, { text, isLast: list.isLast }),
+    );
+    return [...(isOverlooked ? checks(command, text) : []), ...inside];
   });
 }
 
@@ -88,43 +91,4 @@ function checkedFrom(
 
 function isNegation({ type }: { readonly type: string }): boolean {
   return type === 'Negation';
-}
-
-function insideOf(node: Statement['command'] | PipelineNode | CommandNode, place: ListPlace): ScriptEdit[] {
-  const { isLast } = place;
-  const inside = (statements: readonly Statement[], isEnd = false) =>
-    editsIn(statements, { ...place, isLast: isEnd });
-  switch (node.type) {
-    case 'AndOr':
-      return node.commands.flatMap((one, at) =>
-        insideOf(one, { ...place, isLast: isLast && at === node.commands.length - 1 }),
-      );
-    case 'Pipeline':
-      // Each part has its own shell.
-      return node.commands.flatMap((one) => insideOf(one, { ...place, isLast: true }));
-    case 'Redirected':
-      return insideOf(node.command, place);
-    case 'Subshell':
-      return inside(node.body.commands, true);
-    case 'BraceGroup':
-      return inside(node.body.commands, isLast);
-    case 'If':
-      return [node, ...node.elif]
-        .flatMap(({ then }) => inside(then.commands, isLast))
-        .concat(inside(node.else?.commands ?? [], isLast));
-    case 'Case':
-      return node.items.flatMap(({ body }) => inside(body.commands, isLast));
-    case 'For':
-    case 'ArithmeticFor':
-    case 'While':
-    case 'Select':
-      // In a loop, only the last round determines the exit code.
-      return inside(node.body.commands);
-    case 'Function':
-      return node.body.type === 'CompoundList'
-        ? inside(node.body.commands)
-        : insideOf(node.body, { ...place, isLast: false });
-    default:
-      return [];
-  }
 }
