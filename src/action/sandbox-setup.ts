@@ -13,11 +13,15 @@ import {
 } from '../adapters/sandboxes/bubblewrap/unavailable.ts';
 import { findProgram } from '../adapters/sandboxes/command/shell.ts';
 import type { Environment } from '../domain/environment.ts';
-import { type Programs, runOnMachine } from './machine-command.ts';
+import { raceAbort } from '../host/deadline.ts';
 import type { InputsGiven } from './read-inputs.ts';
 
 /** The machine to be set up. */
-export interface SetupMachine extends Programs {
+export interface SetupMachine {
+  /** The absolute path of a program, or null. */
+  find(name: string): string | null;
+  /** Whether commands have root's rights without sudo. */
+  readonly isRoot: boolean;
   facts(): MachineFacts;
 }
 
@@ -59,7 +63,7 @@ export async function setUpSandbox(setup: SandboxSetup): Promise<string | null> 
   if (problem === null) return null;
   const failures: string[] = [];
   const repair = async (line: readonly string[], input = '') => {
-    const failure = await runOnMachine(machine, { line, input, asRoot: true, seconds: MEND_S, signal });
+    const failure = await runOnMachine(setup, line, { input, asRoot: !machine.isRoot, seconds: MEND_S });
     if (failure !== null) failures.push(`${line.slice(0, 2).join(' ')}: ${failure}`);
     return failure === null;
   };
@@ -92,10 +96,10 @@ export async function setUpSandbox(setup: SandboxSetup): Promise<string | null> 
 const NOTHING_TO_FIX = 'it cannot fix why bubblewrap does not work here';
 
 /** Null if bubblewrap works, with the namespaces and mounts that a run needs. The run itself tests everything. */
-async function whyNoSandbox({ machine, signal }: SandboxSetup): Promise<'not installed' | 'refused' | null> {
-  if (machine.find('bwrap') === null) return 'not installed';
+async function whyNoSandbox(setup: SandboxSetup): Promise<'not installed' | 'refused' | null> {
+  if (setup.machine.find('bwrap') === null) return 'not installed';
   const line = ['bwrap', '--unshare-all', '--ro-bind', '/', '/', '--proc', '/proc', '--dev', '/dev', 'true'];
-  const failure = await runOnMachine(machine, { line, seconds: CHECK_S, signal });
+  const failure = await runOnMachine(setup, line, { input: '', asRoot: false, seconds: CHECK_S });
   return failure === null ? null : 'refused';
 }
 
@@ -113,3 +117,62 @@ const INSTALL = [
 
 const MEND_S = 180;
 const CHECK_S = 30;
+
+/**
+ * Runs a program of the machine for a bounded time, with nothing of this process's environment; `asRoot` by sudo. Null when it
+ * succeeded, otherwise why it did not: the last line that it printed, where it printed something.
+ */
+async function runOnMachine(
+  { machine, signal }: SandboxSetup,
+  [name = '', ...args]: readonly string[],
+  { input, asRoot, seconds }: { input: string; asRoot: boolean; seconds: number },
+): Promise<string | null> {
+  if (signal.aborted) return INTERRUPTED;
+  const wanted = ['timeout', name, ...(asRoot ? ['sudo', 'kill'] : [])];
+  const missing = wanted.find((one) => machine.find(one) === null);
+  if (missing !== undefined) return `there is no ${missing}`;
+  const [timeout = '', program = '', sudo = '', kill = ''] = wanted.map((one) => machine.find(one) ?? '');
+  const line = [timeout, `--kill-after=${GRACE_S}`, String(seconds), program, ...args];
+  // Few jobs need their machine set up.
+  const { execa } = await import('execa');
+  const options = { env: ENVIRONMENT, extendEnv: false, reject: false, forceKillAfterDelay: false } as const;
+  const [first = '', ...words] = asRoot ? [sudo, '-n', ...line] : line;
+  // Its own process group: sudo does not forward signals from its own group.
+  const running = execa(first, words, { ...options, cwd: '/', detached: true, input, all: true });
+  const giveUp = new AbortController();
+  const giveUpAfter = (delayS: number) => setTimeout(() => giveUp.abort(), delayS * 1_000).unref();
+  giveUpAfter(seconds + 2 * GRACE_S);
+  const end = () => {
+    giveUpAfter(2 * GRACE_S);
+    // Only root may signal what runs as root. timeout passes it on to the program and to what that has started.
+    if (!asRoot) running.kill('SIGTERM');
+    else void execa(sudo, ['-n', kill, '-TERM', String(running.pid)], { ...options, stdio: 'ignore' });
+  };
+  signal.addEventListener('abort', end, { once: true });
+  const ended = await raceAbort(giveUp.signal, running);
+  signal.removeEventListener('abort', end);
+  if (ended === null) {
+    running.unref();
+    for (const stream of [running.stdin, running.stdout, running.stderr]) stream.destroy();
+  }
+  if (signal.aborted) return INTERRUPTED;
+  if (ended === null || ended.exitCode === TIMED_OUT) return `it took longer than ${seconds} s`;
+  const { exitCode, signal: killedBy, originalMessage, all } = ended;
+  if (exitCode === 0) return null;
+  const said = all.trimEnd().split('\n').at(-1)?.trim();
+  return said || (originalMessage ?? `exit code ${exitCode ?? killedBy}`);
+}
+
+/** Keys and tokens are not in it, and nothing that could lead to other programs. */
+const ENVIRONMENT = {
+  PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+  LC_ALL: 'C.UTF-8',
+};
+
+const INTERRUPTED = 'the step was cancelled';
+
+/** Seconds until a program that ignores the signal to end is killed. */
+const GRACE_S = 2;
+
+/** The exit code of `timeout` when it had to end the program. */
+const TIMED_OUT = 124;

@@ -128,7 +128,7 @@ describe('reading them', () => {
     [{ INPUT_PROTCT: 'x' }, 'protct: there is no such input; the nearest is protect'],
     [
       { 'INPUT_MAX-TOKENS': '5000' },
-      'max-tokens: there is no such input; max-output-tokens limits one answer, max-total-tokens the whole run',
+      'max-tokens: there is no such input; the nearest are max-output-tokens and max-total-tokens',
     ],
     [
       { INPUT_MODE: 'both' },
