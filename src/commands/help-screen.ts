@@ -1,8 +1,7 @@
 /** What `--help` prints: what most people look for, on one screen. Everything else is one level down, in `patchsmith help`. */
 
 import type { SettingKey } from '../config/schema.ts';
-import { shortened, withoutTail } from '../domain/text/shorten.ts';
-import { wrapped } from '../domain/text/terminal.ts';
+import { shortened } from '../domain/text/shorten.ts';
 import { type Command, type CommandFlag, commandFlags } from './command.ts';
 
 /** Lines of the smallest terminal. */
@@ -46,7 +45,7 @@ function allCommands(commands: readonly Command[], columns: number): string {
     `Example: ${example}`,
     'More: patchsmith <command> --help, and patchsmith help [command or code]',
   ];
-  return narrowed(lines, columns);
+  return lines.join('\n');
 }
 
 function oneCommand(command: Command, columns: number): string {
@@ -74,7 +73,7 @@ function oneCommand(command: Command, columns: number): string {
     ...(lines.length > 0 ? ['', lines.length === 1 ? 'Example:' : 'Examples:', ...lines] : []),
     ...(left > 0 ? [] : ['', `Defaults, variables and exit codes: patchsmith help ${name}`]),
   ];
-  return narrowed(page, columns);
+  return page.join('\n');
 }
 
 function frequentIn(taken: readonly CommandFlag[], room: number): CommandFlag[] {
@@ -104,19 +103,7 @@ export function fitted(text: string, room: number): string {
 /** A shorter beginning says too little. */
 const LEAST_PART = 20;
 
-/** The lines as a text. Below the narrowest width they are broken between words; an example is whole, to be copied. */
-export function narrowed(lines: readonly string[], columns: number): string {
-  if (columns >= NARROWEST) return lines.join('\n');
-  const broken = lines.map((line) => {
-    if (/^ {2}(?:patchsmith|gh) (?!.*\S {2})/.test(line)) return line;
-    return wrapped(line.replace(/(\S) {2,}/g, '$1  '), columns, line.startsWith(' ') ? 8 : 0);
-  });
-  return broken.flatMap((line) => line.split('\n').map((one) => withoutTail(one, ' '))).join('\n');
-}
-
-/** The least width in which flags and their meanings stand side by side. */
-export const NARROWEST = 60;
-
-function widthIn(columns: number): number {
-  return Math.max(NARROWEST, Math.min(columns, 110));
+/** The width of help in a terminal of so many columns: neither so narrow that flags and meanings do not stand side by side, nor too wide to read. */
+export function widthIn(columns: number): number {
+  return Math.max(60, Math.min(columns, 110));
 }

@@ -8,7 +8,7 @@ import { ERROR_AREAS, errorsIn } from '../domain/errors/registry.ts';
 import { exitCodeList, exitCodesOfError } from '../domain/run/exit-code.ts';
 import { WARNING_AREAS } from '../domain/warnings/registry.ts';
 import { type Command, type CommandFlag, commandFlags } from './command.ts';
-import { NARROWEST, narrowed } from './help-screen.ts';
+import { widthIn } from './help-screen.ts';
 
 /**
  * What `help NAME` prints: the page of a command or of a code, and that of all commands without a name. Null if it is neither.
@@ -30,7 +30,7 @@ async function allCommands(commands: readonly Command[], columns: number): Promi
     .option('version', { type: 'boolean', describe: 'Show the version' });
   for (const { name, summary } of commands) page.command(name, summary);
   const notes = [examplesOf(commands.flatMap(({ examples }) => examples)), EACH, EXIT_CODES];
-  return narrowed((await page.epilogue(notes.join('\n\n')).getHelp()).split('\n'), columns);
+  return page.epilogue(notes.join('\n\n')).getHelp();
 }
 
 /** With every setting that it accepts. */
@@ -48,7 +48,7 @@ async function oneCommand(command: Command, columns: number): Promise<string> {
     ...(entries.length > 0 ? [SOURCES] : []),
     EXIT_CODES,
   ];
-  return narrowed((await page.epilogue(notes.join('\n\n')).getHelp()).split('\n'), columns);
+  return page.epilogue(notes.join('\n\n')).getHelp();
 }
 
 /** The help page of an error, a warning or the reason of a failed call, or of `codes`, which are all of them. Null for another word. */
@@ -97,7 +97,7 @@ function layout(columns: number) {
     .exitProcess(false)
     .help(false)
     .version(false)
-    .wrap(columns < NARROWEST ? null : Math.min(columns, 110))
+    .wrap(widthIn(columns))
     .option('help', { alias: 'h', type: 'boolean', describe: 'Show this' });
 }
 

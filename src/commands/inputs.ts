@@ -2,11 +2,10 @@
 
 import { resolve } from 'node:path';
 import { unusedPrices } from '../config/contradictions.ts';
-import { didYouMean } from '../config/did-you-mean.ts';
 import { readKey, readOtherKeys, withoutKey } from '../config/provider-keys.ts';
 import { PROJECT_FILE, resolveSettings, type SettingSource, settingsWithoutFile } from '../config/resolve.ts';
 import { type SettingKey, type Settings, settingEntries, settingsOf } from '../config/schema.ts';
-import { readSettingsAt, readSettingsFile, type SettingsFileRead } from '../config/settings-file.ts';
+import { readSettingsFile, type SettingsFileRead } from '../config/settings-file.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import type { TypedFlags } from '../domain/journal/continuation.ts';
 import type { ServersGiven } from '../engine/mcp/read-servers.ts';
@@ -25,7 +24,7 @@ export function readSettings(
   flags: Readonly<Record<string, unknown>>,
   problems: readonly Problem[],
 ): SettingsRead {
-  const resolved = resolveSettings({ flags, env, folder, file: null, nearest: didYouMean });
+  const resolved = resolveSettings({ flags, env, folder, file: null });
   const all = [...problems, ...(resolved.status === 'failed' ? resolved.problems : [])];
   return resolved.status === 'failed' || all.length > 0
     ? { status: 'refused', problems: all }
@@ -81,11 +80,11 @@ export async function readRunParts(
 ): Promise<RunParts> {
   const { env, cwd, folder } = context;
   // Whether the project file can be trusted is not for the file itself to decide.
-  const without = settingsWithoutFile({ flags, env, nearest: didYouMean });
+  const without = settingsWithoutFile({ flags, env });
   const trust = without === null ? undefined : await readTrust(context, without);
   const read = isResumed ? NO_FILE : await readFileOf(trust, resolve(cwd, without?.repo ?? ''));
   const file = read.status === 'ok' ? read.file : null;
-  const resolved = resolveSettings({ flags, env, folder, file, nearest: didYouMean });
+  const resolved = resolveSettings({ flags, env, folder, file });
   const all = [
     ...problems,
     ...(read.status === 'failed' ? read.problems : []),
@@ -158,9 +157,7 @@ function readFileOf(trust: Trust | undefined, start: string): Promise<SettingsFi
   if (trust === undefined) return readSettingsFile(start, PROJECT_FILE);
   // The settings of a run that will not take place do not matter.
   if (trust.refusal !== null) return Promise.resolve(NO_FILE);
-  return trust.revision === null
-    ? readSettingsFile(start, PROJECT_FILE)
-    : readSettingsAt(trust.revision, PROJECT_FILE);
+  return readSettingsFile(trust.revision ?? start, PROJECT_FILE);
 }
 
 /** Those of the flags that the command takes too, for messages that print it. How a run is shown is not part of it. */

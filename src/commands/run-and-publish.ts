@@ -22,9 +22,9 @@ import type { CommandOutcome, HostContext } from '../host/context.ts';
 import { sayEnd } from '../host/say.ts';
 import type { Given } from './command.ts';
 import { flagsAmong, readRunInputs, typedFor } from './inputs.ts';
-import { handOver } from './past-runs.ts';
 import { type PublishInputs, publishAndTell, readPublishInputs } from './publish/start.ts';
 import { startRun } from './run/start.ts';
+import { handOver } from './work.ts';
 
 /** A run that is to be published, with the flags of each of the two. */
 export interface RunAndPublish {

@@ -26,9 +26,9 @@ import { columnsOf, sayEnd } from '../host/say.ts';
 import { inTerminal, linesOf, pageOf } from './check/lines.ts';
 import type { Given } from './command.ts';
 import { flagsAmong, namesTask, type RunParts, readRunParts } from './inputs.ts';
-import { handOver } from './past-runs.ts';
 import { readPublishInputs } from './publish/start.ts';
 import { obstacleToPublishing } from './run-and-publish.ts';
+import { handOver } from './work.ts';
 
 type ValidParts = Exclude<RunParts, { settings: null }>;
 

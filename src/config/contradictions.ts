@@ -19,126 +19,147 @@ interface NamedSource {
   readonly name: string;
 }
 
-/** Settings, and how each is named to people. */
-interface NamedSettings {
-  readonly settings: Settings;
-  readonly sources: Readonly<Record<SettingKey, NamedSource>>;
-  readonly provider: ProviderEntry;
-  name(key: SettingKey): string;
-}
+/** Whether a contradiction applies, its code, and what to say of it. */
+type Rule = readonly [applies: boolean, code: Problem['code'], said: string];
 
 /** Contradictions between settings that are valid on their own. */
-export function* contradictions(
+export function contradictions(
   settings: Settings,
   sources: Readonly<Record<SettingKey, NamedSource>>,
-): Generator<Problem> {
+): Problem[] {
+  const { plan, message, planFromIssue, planFromComment, recording, baseUrl, compaction } = settings;
   const provider = providerNamed(settings.provider) ?? defaultProvider;
-  const given: NamedSettings = { settings, sources, provider, name: (key) => sources[key].name };
-  yield* ofTaskAndOutput(given);
-  yield* ofProvider(given);
-  yield* ofOtherModels(given);
-  yield* ofAttempts(given);
-  yield* ofCostLimit(given);
-}
-
-function* ofTaskAndOutput({ settings, name }: NamedSettings): Generator<Problem> {
-  const both = (one: SettingKey, other: SettingKey) =>
-    problem('ERR_SETTINGS_CONFLICT', `${name(one)} and ${name(other)}: give one of them, not both`);
-  if (settings.plan !== null && settings.message !== null) yield both('plan', 'message');
-  for (const key of ['planFromIssue', 'planFromComment'] as const) {
-    if (settings[key] === null) continue;
-    const other = settings.message !== null ? 'message' : key === 'planFromIssue' ? 'planFromComment' : null;
-    if (other !== null && settings[other] !== null) yield both(key, other);
-  }
-  if (settings.quiet && settings.verbose) yield both('quiet', 'verbose');
-  if (settings.commandTimeoutMs > settings.maxCommandTimeoutMs) {
-    yield problem(
+  const { playsRecording = false } = provider;
+  const { fallback, reviewer } = otherModels(settings);
+  const name = (key: SettingKey) => sources[key].name;
+  const both = (applies: boolean, one: SettingKey, other: SettingKey, why = ONE_OF_THEM): Rule => [
+    applies,
+    'ERR_SETTINGS_CONFLICT',
+    `${name(one)} and ${name(other)}: ${why}`,
+  ];
+  const notCompacted = (asked: ProviderEntry, model: string, said: string): Rule => [
+    compaction === 'server' && !(asked.compacts?.(model) ?? false),
+    'ERR_COMPACTION_UNSUPPORTED',
+    `${name('compaction')}: ${said}; use --compaction summarize`,
+  ];
+  const after = providerNamed(fallback?.provider) ?? provider;
+  const rules: Rule[] = [
+    both(plan !== null && message !== null, 'plan', 'message'),
+    both(planFromIssue !== null && message !== null, 'planFromIssue', 'message'),
+    both(
+      planFromIssue !== null && message === null && planFromComment !== null,
+      'planFromIssue',
+      'planFromComment',
+    ),
+    both(planFromComment !== null && message !== null, 'planFromComment', 'message'),
+    both(settings.quiet && settings.verbose, 'quiet', 'verbose'),
+    [
+      settings.commandTimeoutMs > settings.maxCommandTimeoutMs,
       'ERR_SETTINGS_CONFLICT',
       `${name('commandTimeoutMs')}: is over --max-command-timeout, which is ${settings.maxCommandTimeoutMs / 1_000} s (${name('maxCommandTimeoutMs')})`,
-    );
-  }
-}
-
-function* ofProvider({ settings, sources, provider, name }: NamedSettings): Generator<Problem> {
-  if (provider.playsRecording && settings.recording === null) {
-    yield problem(
+    ],
+    [
+      playsRecording && recording === null,
       'ERR_SETTING_NEEDED',
       `${name('provider')}: ${settings.provider} needs a journal or a script; use --recording FILE`,
-    );
-  }
-  if (!provider.playsRecording && settings.recording !== null) {
-    const players = Object.keys(PROVIDERS).filter((other) => PROVIDERS[other]?.playsRecording);
-    yield problem(
+    ],
+    [
+      !playsRecording && recording !== null,
       'ERR_SETTING_WITHOUT_EFFECT',
-      `${name('recording')}: is only used with --provider ${players.join('|')}`,
-    );
-  }
-  if (provider.defaultModel === null && !provider.playsRecording && sources.model.from === 'default') {
-    yield problem(
+      `${name('recording')}: is only used with --provider ${PLAYERS.join('|')}`,
+    ],
+    [
+      provider.defaultModel === null && !playsRecording && sources.model.from === 'default',
       'ERR_SETTING_NEEDED',
       `${name('provider')}: ${settings.provider} has no default model; use --model ID`,
-    );
-  }
-  if (settings.baseUrl !== null && isPlainHttp(settings.baseUrl) && !settings.allowInsecureBaseUrl) {
-    yield problem(
+    ],
+    [
+      baseUrl !== null && isPlainHttp(baseUrl) && !settings.allowInsecureBaseUrl,
       'ERR_INSECURE_BASE_URL',
       `${name('baseUrl')}: plain http to another host, where the key could be read on the way; use https, or permit it with --allow-insecure-base-url`,
-    );
-  }
-  if (settings.compaction === 'server' && !(provider.compacts?.(settings.model) ?? false))
-    yield notCompacted(name, settings.provider, shown(settings.model));
-}
-
-/** The fallback model and the reviewer. */
-function* ofOtherModels({ settings, provider, name }: NamedSettings): Generator<Problem> {
-  const { fallback, reviewer } = otherModels(settings);
-  if (fallback !== null && provider.playsRecording) {
-    yield problem(
+    ],
+    notCompacted(
+      provider,
+      settings.model,
+      `${settings.provider} has no compaction of its own for ${shown(settings.model)}`,
+    ),
+    [
+      fallback !== null && playsRecording,
       'ERR_SETTING_WITHOUT_EFFECT',
       `${name('fallbackModel')}: a recording cannot fall back to another model`,
-    );
-  }
-  if (reviewer !== null && provider.playsRecording) {
-    yield problem(
+    ],
+    [
+      reviewer !== null && playsRecording,
       'ERR_SETTINGS_CONFLICT',
       `${name('reviewModel')}: a recording has no second model to review with; with --review it plays its own reviews`,
-    );
-  }
-  const after = providerNamed(fallback?.provider) ?? provider;
-  if (fallback !== null && settings.compaction === 'server' && !(after.compacts?.(fallback.model) ?? false))
-    yield notCompacted(name, fallback.provider, `${shown(fallback.model)}, the fallback model`);
-}
-
-function notCompacted(name: NamedSettings['name'], provider: string, model: string): Problem {
-  const said = `${provider} has no compaction of its own for ${model}; use --compaction summarize`;
-  return problem('ERR_COMPACTION_UNSUPPORTED', `${name('compaction')}: ${said}`);
-}
-
-/** A cost can be limited only where every price is known. Who may name a model may not have it priced like another. */
-function* ofCostLimit({ settings, sources, provider, name }: NamedSettings): Generator<Problem> {
-  if (sources.model.from === 'file' && settings.price.some(({ model }) => model === null)) {
-    yield problem(
+    ],
+    ...(fallback === null
+      ? []
+      : [
+          notCompacted(
+            after,
+            fallback.model,
+            `${fallback.provider} has no compaction of its own for ${shown(fallback.model)}, the fallback model`,
+          ),
+        ]),
+    ...attemptRules(settings, playsRecording).map(([key, applies, why]) =>
+      both(applies, 'attempts', key, why),
+    ),
+    // Who may name a model may not have it priced like another.
+    [
+      sources.model.from === 'file' && settings.price.some(({ model }) => model === null),
       'ERR_NOT_FOR_PROJECT_FILE',
       `${name('price')}: ${name('model')} chooses the model, so the price has to name the one that it is for; use --price ${shown(`${settings.model}:PRICES`)} or --model`,
-    );
-  }
-  if (settings.maxCostUsd === null) return;
-  for (const [what, parts] of [
-    ['fallback model', otherModels(settings).fallback],
-    ['reviewer', otherModels(settings).reviewer],
-  ] as const) {
-    if (parts === null || priceByName(settings.price, parts) !== null) continue;
-    const fix = `--price ${shown(`${parts.provider}/${parts.model}:PRICES`)} or --max-total-tokens`;
-    if (!isPriced(providerNamed(parts.provider), parts.model))
-      yield unpriced(`${shown(parts.model)}, the ${what},`, fix);
-  }
-  if (mainPrice(settings.price, settings) === null && !isPriced(provider, settings.model))
-    yield unpriced(shown(settings.model), '--price');
+    ],
+    ...unpriced(settings, provider).map(
+      ([model, fix]): Rule => [
+        settings.maxCostUsd !== null,
+        'ERR_PRICE_UNKNOWN',
+        `${name('maxCostUsd')}: the price of ${model} is not known, so its cost cannot be limited; use ${fix}`,
+      ],
+    ),
+  ];
+  return rules.flatMap(([applies, code, said]) => (applies ? [problem(code, said)] : []));
+}
 
-  function unpriced(model: string, fix: string): Problem {
-    const said = `the price of ${model} is not known, so its cost cannot be limited; use ${fix}`;
-    return problem('ERR_PRICE_UNKNOWN', `${name('maxCostUsd')}: ${said}`);
-  }
+const ONE_OF_THEM = 'give one of them, not both';
+
+const PLAYERS = Object.keys(PROVIDERS).filter((name) => PROVIDERS[name]?.playsRecording);
+
+/** What several attempts cannot be combined with, whether it is given, and why. */
+function attemptRules(
+  { attempts, readOnly, continued, mcp, mcpConfig, sandbox }: Settings,
+  playsRecording: boolean,
+): (readonly [SettingKey, boolean, string])[] {
+  const hasServers = (Array.isArray(mcp) ? mcp : Object.keys(mcp)).length > 0;
+  const outside = 'an MCP server acts outside the copies, once for each attempt';
+  return [
+    ['readOnly', readOnly, 'attempts are compared by what they change'],
+    ['continued', continued !== 'never', 'a pull request is continued by one run'],
+    ['mcp', hasServers, outside],
+    ['mcpConfig', mcpConfig !== null, outside],
+    ['sandbox', sandbox === 'off', 'without a sandbox, one attempt could reach the copy of another'],
+    ['provider', playsRecording, 'a recording says the same each time'],
+  ].map(([key, isGiven, why]) => [key, isGiven && attempts > 1, why] as [SettingKey, boolean, string]);
+}
+
+/** The models whose price is not known, and what gives one. */
+function unpriced(settings: Settings, provider: ProviderEntry): (readonly [model: string, fix: string])[] {
+  const { fallback, reviewer } = otherModels(settings);
+  const others = Object.entries({ 'fallback model': fallback, reviewer }).flatMap(([what, parts]) =>
+    parts === null ||
+    priceByName(settings.price, parts) !== null ||
+    isPriced(providerNamed(parts.provider), parts.model)
+      ? []
+      : [
+          [
+            `${shown(parts.model)}, the ${what},`,
+            `--price ${shown(`${parts.provider}/${parts.model}:PRICES`)} or --max-total-tokens`,
+          ] as const,
+        ],
+  );
+  const isKnown = mainPrice(settings.price, settings) !== null || isPriced(provider, settings.model);
+  return isKnown ? others : [...others, [shown(settings.model), '--price']];
 }
 
 /** Also where nothing is billed. */
@@ -166,22 +187,4 @@ export function unusedPrices(
       `${sources.price.name}: this run does not ask ${shown(model)}; its models are ${names.join(', ')}`,
     ),
   );
-}
-
-/** Nothing for a run with one attempt. */
-function* ofAttempts({ settings, provider, name }: NamedSettings): Generator<Problem> {
-  const { attempts, readOnly, continued, mcp, mcpConfig, sandbox } = settings;
-  if (attempts === 1) return;
-  const hasServers = (Array.isArray(mcp) ? mcp : Object.keys(mcp)).length > 0;
-  const outside = 'an MCP server acts outside the copies, once for each attempt';
-  const conflicts: readonly (readonly [SettingKey, boolean, string])[] = [
-    ['readOnly', readOnly, 'attempts are compared by what they change'],
-    ['continued', continued !== 'never', 'a pull request is continued by one run'],
-    ['mcp', hasServers, outside],
-    ['mcpConfig', mcpConfig !== null, outside],
-    ['sandbox', sandbox === 'off', 'without a sandbox, one attempt could reach the copy of another'],
-    ['provider', provider.playsRecording, 'a recording says the same each time'],
-  ];
-  for (const [key, isGiven, why] of conflicts)
-    if (isGiven) yield problem('ERR_SETTINGS_CONFLICT', `${name('attempts')} and ${name(key)}: ${why}`);
 }

@@ -1,6 +1,6 @@
 /** Provider and model as one text, `openai/gpt-5.4`: the part before the slash counts if it is the name of a provider. */
 
-import { DEFAULT_PROVIDER, providerNamed } from '../adapters/providers/registry.ts';
+import { providerNamed } from '../adapters/providers/registry.ts';
 import type { Environment } from '../domain/environment.ts';
 
 interface ModelSources {
@@ -37,31 +37,12 @@ export function otherModels({
 }
 
 /**
- * The inputs with provider and model separated. If a provider is given separately, the model is used as it is, since models of
- * other endpoints may contain slashes too. `refusal`: a project file chooses a provider.
+ * What the model names, and whether a project file does. Null if it names no provider, or if one is given separately: models of other
+ * endpoints may contain slashes too.
  */
-export function withNamedProvider<Inputs extends ModelSources>(
-  inputs: Inputs,
-): { inputs: Inputs; refusal: string | null } {
-  const { flags, env, file = null } = inputs;
-  if (flags.provider !== undefined || env.PATCHSMITH_PROVIDER) return { inputs, refusal: null };
-  const ofFlag = partsOf(flags.model);
-  if (ofFlag !== null) return { inputs: { ...inputs, flags: { ...flags, ...ofFlag } }, refusal: null };
-  const ofVariable = flags.model === undefined ? partsOf(env.PATCHSMITH_MODEL) : null;
-  if (ofVariable !== null) {
-    const { provider, model } = ofVariable;
-    const named = { PATCHSMITH_PROVIDER: provider, PATCHSMITH_MODEL: model };
-    return { inputs: { ...inputs, env: { ...env, ...named } }, refusal: null };
-  }
-  const ofFile = file === null ? null : partsOf(file.values.model);
-  if (file === null || ofFile === null) return { inputs, refusal: null };
-  const { provider, model } = ofFile;
-  const values = { ...file.values, model };
-  return {
-    inputs: { ...inputs, file: { ...file, values } },
-    refusal:
-      provider === DEFAULT_PROVIDER
-        ? null
-        : `a project file may not set provider, as in model: ${provider}/…; use --model ${provider}/… or PATCHSMITH_MODEL`,
-  };
+export function namedProvider({ flags, env, file }: ModelSources): (ModelParts & { inFile: boolean }) | null {
+  if (flags.provider !== undefined || env.PATCHSMITH_PROVIDER) return null;
+  const given = flags.model ?? (env.PATCHSMITH_MODEL || undefined);
+  const parts = partsOf(given ?? file?.values.model);
+  return parts && { ...parts, inFile: given === undefined };
 }

@@ -1,6 +1,7 @@
 /** Settings from flags, environment, project file and defaults. The settings themselves are defined in schema.ts. */
 
 import {
+  DEFAULT_PROVIDER,
   defaultProvider,
   KEY_VARIABLES,
   type ProviderEntry,
@@ -11,7 +12,8 @@ import type { Environment } from '../domain/environment.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import { isCovered } from '../domain/review/allowed-domain.ts';
 import { contradictions } from './contradictions.ts';
-import { withNamedProvider } from './named-provider.ts';
+import { didYouMean } from './did-you-mean.ts';
+import { namedProvider } from './named-provider.ts';
 import { type SettingEntry, type SettingKey, type Settings, settingEntries, withDefaults } from './schema.ts';
 import { shown } from './values/value.ts';
 
@@ -32,8 +34,6 @@ export interface SettingInputs {
   readonly file: ProjectFile | null;
   /** Where one stands, relative to the root: globs of flags are relative to it. Default: the root. */
   readonly folder?: string | undefined;
-  /** The end of a message about `name`: the most similar of `known`, or `otherwise`. */
-  nearest(name: string, known: readonly string[], otherwise: string): string;
 }
 
 /** The parsed project file; `lines` gives the line of each key, counted from 1. */
@@ -68,13 +68,18 @@ export function settingsWithoutFile(inputs: Omit<SettingInputs, 'file'>): Settin
   return chosen.status === 'ok' ? chosen.settings : null;
 }
 
-function chooseSettings(given: SettingInputs): ResolvedSettings {
-  const { inputs, refusal } = withNamedProvider(given);
+function chooseSettings(inputs: SettingInputs): ResolvedSettings {
+  const named = namedProvider(inputs);
   const provider = providerAsked(inputs);
   const entries = settingEntries(provider);
   const problems = [...unknownNames(inputs, entries)];
-  if (refusal !== null)
-    problems.push(problem('ERR_NOT_FOR_PROJECT_FILE', `${placeInFile(inputs.file, 'model')}: ${refusal}`));
+  if (named?.inFile && named.provider !== DEFAULT_PROVIDER)
+    problems.push(
+      problem(
+        'ERR_NOT_FOR_PROJECT_FILE',
+        `${placeInFile(inputs.file, 'model')}: a project file may not set provider, as in model: ${named.provider}/…; use --model ${named.provider}/… or PATCHSMITH_MODEL`,
+      ),
+    );
   const chosen: Partial<Record<SettingKey, unknown>> = {};
   const sources = {} as Record<SettingKey, SettingSource>;
   for (const entry of entries) {
@@ -88,9 +93,11 @@ function chooseSettings(given: SettingInputs): ResolvedSettings {
     sources[entry.key] = { ...source, over };
     if (deciding) chosen[entry.key] = deciding.value;
   }
-  // --provider was not typed where --model names it.
-  if (inputs !== given && sources.provider.from === sources.model.from)
-    sources.provider = { ...sources.provider, name: sources.model.name };
+  if (named !== null) chosen.model = named.model;
+  if (named !== null && !named.inFile) {
+    chosen.provider = named.provider;
+    sources.provider = { ...sources.model, over: [] };
+  }
   if (chosen.sandbox === undefined && inCi(inputs.env)) chosen.sandbox = 'required';
   if (chosen.model === undefined && provider.defaultModel !== null) chosen.model = provider.defaultModel;
   if (problems.length > 0) return { status: 'failed', problems };
@@ -98,11 +105,9 @@ function chooseSettings(given: SettingInputs): ResolvedSettings {
 }
 
 /** The provider named by the flags or the environment: it determines which variables apply to a run. */
-export function providerAsked(given: Pick<SettingInputs, 'flags' | 'env'>): ProviderEntry {
-  const { flags, env } = withNamedProvider(given).inputs;
-  const entry = settingEntries().find(({ key }) => key === 'provider');
-  const name = flags.provider ?? env[entry?.variable ?? ''];
-  return providerNamed(name) ?? defaultProvider;
+export function providerAsked({ flags, env }: Pick<SettingInputs, 'flags' | 'env'>): ProviderEntry {
+  const named = namedProvider({ flags, env })?.provider ?? flags.provider ?? env.PATCHSMITH_PROVIDER;
+  return providerNamed(named) ?? defaultProvider;
 }
 
 interface GivenValue {
@@ -175,26 +180,26 @@ function listOf({ value }: GivenValue, { type }: SettingEntry): string[] {
 }
 
 function* unknownNames(
-  { flags, env, file, nearest }: SettingInputs,
+  { flags, env, file }: SettingInputs,
   entries: readonly SettingEntry[],
 ): Generator<Problem> {
   const names = entries.map((entry) => entry.flag);
   const dashed = names.map((name) => `--${name}`);
   for (const name of Object.keys(flags)) {
     if (names.includes(name)) continue;
-    const hint = nearest(`--${name}`, dashed, ALL_SETTINGS);
+    const hint = didYouMean(`--${name}`, dashed, ALL_SETTINGS);
     yield problem('ERR_UNKNOWN_FLAG', `--${name}: there is no such flag; ${hint}`);
   }
   const variables = entries.map((entry) => entry.variable);
   for (const name of Object.keys(env)) {
     if (!name.startsWith('PATCHSMITH_') || variables.includes(name)) continue;
-    const hint = nearest(name, [...variables, ...KEY_VARIABLES], ALL_SETTINGS);
+    const hint = didYouMean(name, [...variables, ...KEY_VARIABLES], ALL_SETTINGS);
     yield problem('ERR_UNKNOWN_VARIABLE', `${shown(name).slice(1, -1)}: there is no such variable; ${hint}`);
   }
   const keys = entries.filter((entry) => entry.file !== 'refused').map((entry) => entry.flag);
   for (const name of Object.keys(file?.values ?? {})) {
     if (names.includes(name)) continue;
-    const said = `there is no setting ${shown(name)}; ${nearest(name, keys, ALL_SETTINGS)}`;
+    const said = `there is no setting ${shown(name)}; ${didYouMean(name, keys, ALL_SETTINGS)}`;
     yield problem('ERR_UNKNOWN_SETTING', `${placeInFile(file, name)}: ${said}`);
   }
 }

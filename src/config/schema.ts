@@ -10,7 +10,7 @@ import { PUBLISHING_SETTINGS } from './settings/publishing.ts';
 import { LIMIT_SETTINGS, SANDBOX_SETTINGS } from './settings/sandbox.ts';
 import { SETTING_GROUPS, type Setting, type SettingGroup, type SettingTaker } from './settings/setting.ts';
 import { REPOSITORY_SETTINGS, TASK_SETTINGS, TRUST_SETTINGS } from './settings/task.ts';
-import { sizeText } from './values/amounts.ts';
+import { durationText, sizeText } from './values/amounts.ts';
 
 /** All settings in the order of the help text. Durations are in milliseconds. Null means "not given": no limit, or what `defaultHelp` says. */
 const SETTINGS = {
@@ -88,7 +88,5 @@ export function defaultText({ key, initial, defaultHelp, value }: SettingEntry):
   if (defaultHelp !== undefined) return defaultHelp;
   if (initial === null) return 'none';
   if (value === 'SIZE') return sizeText(Number(initial));
-  if (!key.endsWith('Ms')) return String(initial);
-  const seconds = Number(initial) / 1_000;
-  return seconds > 60 && seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`;
+  return key.endsWith('Ms') ? durationText(Number(initial)) : String(initial);
 }

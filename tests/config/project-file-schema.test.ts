@@ -14,7 +14,7 @@ const isValid = new Ajv2020({ allowUnionTypes: true }).compile(schema);
 /** As a run takes it, with an operator who allows some hosts. */
 function isTaken(values: Readonly<Record<string, unknown>>): boolean {
   const flags = { 'allow-domain': ['example.com', '*.example.org'], 'allow-private': ['nexus.corp.example'] };
-  const resolved = resolveSettings({ flags, env: {}, file: { values, lines: {} }, nearest: () => '' });
+  const resolved = resolveSettings({ flags, env: {}, file: { values, lines: {} } });
   return resolved.status === 'ok' && serversIn(resolved.settings.mcp, resolved.sources.mcp).status === 'ok';
 }
 

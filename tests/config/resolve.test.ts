@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { unusedPrices } from '../../src/config/contradictions.ts';
-import { didYouMean } from '../../src/config/did-you-mean.ts';
 import { resolveSettings, type SettingInputs } from '../../src/config/resolve.ts';
 import type { Settings } from '../../src/config/schema.ts';
 import { settingEntries } from '../../src/config/schema.ts';
 import { problemLine } from '../../src/domain/errors/problem.ts';
 
 const resolve = (inputs: Partial<SettingInputs>) =>
-  resolveSettings({ flags: {}, env: {}, file: null, nearest: didYouMean, ...inputs });
+  resolveSettings({ flags: {}, env: {}, file: null, ...inputs });
 
 const file = (values: Record<string, unknown>, lines: Record<string, number> = {}) => ({
   file: { values, lines },
@@ -228,10 +227,10 @@ test('the name that could mean one answer or the whole run is an error that name
       ...file({ 'max-tokens': 5000, max_tokens: 5000 }, { 'max-tokens': 1, max_tokens: 2 }),
     }),
   ).toEqual([
-    '--max-tokens: there is no such flag; --max-output-tokens limits one answer, --max-total-tokens the whole run',
-    'PATCHSMITH_MAX_TOKENS: there is no such variable; PATCHSMITH_MAX_OUTPUT_TOKENS limits one answer, PATCHSMITH_MAX_TOTAL_TOKENS the whole run',
-    '.patchsmith.yml:1: there is no setting "max-tokens"; max-output-tokens limits one answer, max-total-tokens the whole run',
-    '.patchsmith.yml:2: there is no setting "max_tokens"; max-output-tokens limits one answer, max-total-tokens the whole run',
+    '--max-tokens: there is no such flag; the nearest are --max-output-tokens and --max-total-tokens',
+    'PATCHSMITH_MAX_TOKENS: there is no such variable; the nearest are PATCHSMITH_MAX_OUTPUT_TOKENS and PATCHSMITH_MAX_TOTAL_TOKENS',
+    '.patchsmith.yml:1: there is no setting "max-tokens"; the nearest are max-output-tokens and max-total-tokens',
+    '.patchsmith.yml:2: there is no setting "max_tokens"; the nearest are max-output-tokens and max-total-tokens',
   ]);
 });
 

@@ -3,13 +3,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { didYouMean } from '../../src/config/did-you-mean.ts';
 import { resolveSettings, type SettingInputs } from '../../src/config/resolve.ts';
 import { readServerFile, serversIn } from '../../src/config/server-file.ts';
 import { filledIn, ServerEntries } from '../../src/domain/mcp/server-spec.ts';
 import { makeRepository, temporaryFolder } from '../support/files/repository.ts';
 
-const none = { flags: {}, env: {}, file: null, nearest: didYouMean };
+const none = { flags: {}, env: {}, file: null };
 const common = {
   isRequired: false,
   isDisabled: false,
@@ -120,7 +119,7 @@ describe('the file of --mcp-config', () => {
 
   test.each([
     ['{"mcpServers": ', 'line 1'],
-    ['[]', 'is not a mapping with mcpServers'],
+    ['[]', 'line 1: not a mapping of keys to values (name: value)'],
     ['{}', 'has no mcpServers'],
     ['{"mcpServers":{"a":{}}}', 'a: expected either a command or a url'],
   ])('%j is refused', async (text, why) => {
@@ -143,7 +142,7 @@ describe('the file of --mcp-config', () => {
       servers: { a: { command: 'run' } },
     });
     expect(await readServerFile({ ...place, revision: revision(null) })).toMatchObject({
-      problems: [{ message: expect.stringContaining('is not in the commit whose rules apply here') }],
+      problems: [{ message: expect.stringContaining('the commit whose rules apply') }],
     });
     // What a run may have changed does not say what is started outside of its sandbox.
     expect(await readServerFile({ ...place, revision: null, isWorkedIn: true })).toMatchObject({

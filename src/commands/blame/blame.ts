@@ -1,12 +1,11 @@
 /** `patchsmith blame`: which tool calls made which lines of a run's patch, read from its run directory. */
 
 import { isAbsolute } from 'node:path';
-import { findRun, openRunDirectory } from '../../adapters/storage/find-run.ts';
+import { findRun } from '../../adapters/storage/find-run.ts';
 import { readJournal, stateAfter } from '../../adapters/storage/read-journal.ts';
 import { readPatch } from '../../adapters/storage/read-result.ts';
 import { RUN_ID, type RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { lineText } from '../../adapters/workspace/patch.ts';
-import { withoutKey } from '../../config/provider-keys.ts';
 import type { ChangedFile, CodeChange } from '../../domain/changes/change.ts';
 import type { ChangeLedger } from '../../domain/changes/ledger.ts';
 import { isWithin, resolvedPath } from '../../domain/changes/path.ts';
@@ -21,44 +20,33 @@ import { listed, pluralize } from '../../domain/text/words.ts';
 import { type AttributedPatchFile, attributePatch, keepHistory } from '../../engine/finish/attribution.ts';
 import { makeTemporaryFolder } from '../../files/replace-file.ts';
 import { openKeptObjects } from '../../git/store/bare-repository.ts';
-import type { CommandOutcome, HostContext } from '../../host/context.ts';
-import type { Given } from '../command.ts';
-import { LAST, namedRun, type OverRuns, overRuns, printEither, sayEndOf } from '../past-runs.ts';
-
-/** Starts `patchsmith blame` with the given flags and variables. */
-export async function startBlame(context: HostContext, given: Given): Promise<CommandOutcome> {
-  if (given.problems.length > 0) return { status: 'refused', problems: [...given.problems] };
-  const { run, path } = await meantBy(given.operands, context);
-  const named = await namedRun(context, run);
-  const over = overRuns(context, given);
-  if (named.status === 'ok') return sayEndOf(context, () => blameRun(over, named.run, path));
-  // Where there is no last run either, the operand is the name of a run that is not there.
-  return run === undefined && path !== null ? sayEndOf(context, () => blameRun(over, path, null)) : named;
-}
+import { LAST, printEither, runOf, type Work, working } from '../work.ts';
 
 /** A single operand that neither is a run nor has the form of an id is a path in the last one. */
-async function meantBy(
-  [first, second]: Given['operands'],
-  { cwd, env }: Pick<HostContext, 'cwd' | 'env'>,
-): Promise<{ run: string | undefined; path: string | null }> {
-  const mayBePath =
-    first !== undefined &&
-    second === undefined &&
-    !RUN_ID.test(first) &&
-    !isAbsolute(first) &&
-    first !== LAST;
-  if (!mayBePath) return { run: first, path: second ?? null };
-  const found = await findRun(first, { cwd, env: withoutKey(env) });
-  return found.status === 'ok' ? { run: first, path: null } : { run: undefined, path: first };
+async function meantBy(work: Work): Promise<{ run: string | undefined; path: string | null }> {
+  const [first, second] = work.operands;
+  const isRun =
+    first === undefined ||
+    second !== undefined ||
+    RUN_ID.test(first) ||
+    isAbsolute(first) ||
+    first === LAST ||
+    (await findRun(first, work)).status === 'ok';
+  return isRun ? { run: first, path: second ?? null } : { run: undefined, path: first };
 }
 
 /**
- * Changes nothing and does not look at the checkout. `path` is a file or folder of the patch, as seen from the current folder if
- * that is in its work tree; null for all of it.
+ * Changes nothing and does not look at the checkout. The path is a file or folder of the patch, as seen from the current folder if
+ * that is in its work tree; without one, all of it.
  */
-async function blameRun(input: OverRuns, run: string, path: string | null): Promise<RunOutcome> {
-  const found = await openRunDirectory(run, input);
-  if (found.status === 'failed') return usageError('ERR_RUN_NOT_FOUND', found.message);
+export const startBlame = working(blameRun);
+
+async function blameRun(work: Work): Promise<RunOutcome> {
+  const { run, path } = await meantBy(work);
+  const inLast = await runOf({ ...work, operands: run === undefined ? [] : [run] });
+  // Where there is no last run either, the operand is the name of a run that is not there.
+  const found = inLast.status === 'failed' && run === undefined && path !== null ? await runOf(work) : inLast;
+  if (found.status === 'failed') return found.outcome;
   const { directory } = found;
   const journal = await readJournal(directory.events);
   if (journal.status === 'failed') return usageError('ERR_JOURNAL_UNREADABLE', journal.message);
@@ -67,7 +55,7 @@ async function blameRun(input: OverRuns, run: string, path: string | null): Prom
 
   const [started] = journal.events;
   const { changes: ledger } = await stateAfter(journal.events);
-  const files = await attributed({ ...input, path }, directory, started, { ...patched, ledger });
+  const files = await attributed({ ...work, path }, directory, started, { ...patched, ledger });
   if (files.length === 0 && path !== null) {
     const names = patched.files.map(({ path }) => path);
     return usageError(
@@ -75,10 +63,10 @@ async function blameRun(input: OverRuns, run: string, path: string | null): Prom
       `The run's patch does not change ${JSON.stringify(path)}. It changes ${listed(names, 5, 'file') || 'nothing'}.`,
     );
   }
-  const calls = callsIn(journal.events, input.redact);
-  const work = { history: ledger.history, calls, redact: input.redact };
+  const calls = callsIn(journal.events, work.redact);
+  const recorded = { history: ledger.history, calls, redact: work.redact };
   const document = { version: 1, runId: started.runId, files: files.map(fileJson) };
-  const unread = await printEither(input, document, () => blameText(files, work));
+  const unread = await printEither(work, document, () => blameText(files, recorded));
   if (unread !== null) return unread;
   return done(`${pluralize(files.length, 'file')} of the patch attributed.`);
 }
@@ -88,7 +76,7 @@ async function blameRun(input: OverRuns, run: string, path: string | null): Prom
  * is written anew, from the journal.
  */
 async function attributed(
-  { env, cwd, path }: Pick<OverRuns, 'env' | 'cwd'> & { readonly path: string | null },
+  { env, cwd, path }: Pick<Work, 'env' | 'cwd'> & { readonly path: string | null },
   { shadowGit: shadowDir }: RunDirectory,
   { root, base: { objectFormat } }: RunStarted,
   { patch, files, ledger }: { patch: Uint8Array; files: readonly ChangedFile[]; ledger: ChangeLedger },
@@ -141,10 +129,7 @@ interface RecordedWork {
 }
 
 /** Empty when no file is given. */
-export function blameText(
-  files: readonly AttributedPatchFile[],
-  { history, calls, redact }: RecordedWork,
-): string {
+function blameText(files: readonly AttributedPatchFile[], { history, calls, redact }: RecordedWork): string {
   const numbers = numbered(files, history);
   const numbersOf = (origins: readonly Origin[]) =>
     origins.map((origin) => numbers.get(JSON.stringify(origin))?.number ?? 0).join(',');

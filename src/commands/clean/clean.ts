@@ -1,30 +1,20 @@
 /** `patchsmith clean`: removes old runs. */
 
-import type { Settings } from '../../config/schema.ts';
 import { done, noChange, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { RunSummary } from '../../domain/runs.ts';
 import { jsonDocument } from '../../domain/text/terminal.ts';
 import { formatSize, pluralize } from '../../domain/text/words.ts';
-import type { CommandOutcome, HostContext } from '../../host/context.ts';
-import type { Given } from '../command.ts';
-import { readSettings } from '../inputs.ts';
-import { type OverRuns, overRuns, sayEndOf } from '../past-runs.ts';
 import { removeRuns } from '../remove-runs.ts';
+import { type Work, working } from '../work.ts';
 
 /** Names every run that it removes, or would remove. */
-export async function startClean(context: HostContext, given: Given): Promise<CommandOutcome> {
-  const read = readSettings(context, given.flags, given.problems);
-  if (read.status === 'refused') return read;
-  return sayEndOf(context, () =>
-    cleanRuns(overRuns(context, given), read.settings, given.switches.has('keep-failed')),
-  );
-}
+export const startClean = working(cleanRuns);
 
-async function cleanRuns(over: OverRuns, settings: Settings, keepFailed: boolean): Promise<RunOutcome> {
-  const { olderThanMs, maxTotalBytes, dryRun: isDry, quiet } = settings;
-  const { env, json, now, print, redact } = over;
-  const say = quiet ? () => {} : over.say;
-  const rules = { olderThanMs, maxTotalBytes, keepFailed };
+async function cleanRuns(work: Work): Promise<RunOutcome> {
+  const { olderThanMs, maxTotalBytes, dryRun: isDry, quiet } = work.settings;
+  const { env, json, now, print, redact } = work;
+  const say = quiet ? () => {} : work.say;
+  const rules = { olderThanMs, maxTotalBytes, keepFailed: work.switches.has('keep-failed') };
   const { removed, removedChecks, left, kept, keptBytes } = await removeRuns({
     env,
     rules,

@@ -7,7 +7,7 @@ import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import { sayEnd } from '../../host/say.ts';
 import { type Command, commandFlags, type Given } from '../command.ts';
 import { fitted } from '../help-screen.ts';
-import { handOver } from '../past-runs.ts';
+import { handOver } from '../work.ts';
 
 /** The words typed so far follow, the last of them unfinished (`command-line.ts`). */
 const ASKED = 'patchsmith --complete';

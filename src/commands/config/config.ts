@@ -3,7 +3,7 @@
 import { keyVariablesAt, providerNamed } from '../../adapters/providers/registry.ts';
 import { PROJECT_FILE, type SettingSource } from '../../config/resolve.ts';
 import { defaultText, type SettingEntry, type Settings, settingEntries } from '../../config/schema.ts';
-import { sizeText } from '../../config/values/amounts.ts';
+import { durationText, sizeText } from '../../config/values/amounts.ts';
 import { done } from '../../domain/run/outcome.ts';
 import { priceText } from '../../domain/run/pricing.ts';
 import { columns, jsonDocument } from '../../domain/text/terminal.ts';
@@ -12,7 +12,7 @@ import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import { sayEnd, sayTo } from '../../host/say.ts';
 import type { Given } from '../command.ts';
 import { type RunParts, readRunParts } from '../inputs.ts';
-import { handOver } from '../past-runs.ts';
+import { handOver } from '../work.ts';
 
 type ValidParts = Exclude<RunParts, { settings: null }>;
 
@@ -122,7 +122,7 @@ export function writtenValue(settings: Settings, { key, value: placeholder }: Se
     case 'since':
       return settings.since && 'at' in settings.since
         ? new Date(settings.since.at).toISOString().slice(0, 10)
-        : settings.since && timeText(settings.since.agoMs);
+        : settings.since && durationText(settings.since.agoMs);
     case 'mcp':
       return Array.isArray(settings.mcp)
         ? settings.mcp.map((text) => text.replace(/^(\s*[^\s=]+=\s*https?:\/\/[^?]*\?).*$/s, `$1${MASKED}`))
@@ -131,20 +131,9 @@ export function writtenValue(settings: Settings, { key, value: placeholder }: Se
       const value = settings[key];
       if (typeof value !== 'number') return Array.isArray(value) ? value.map(personOr) : personOr(value);
       if (placeholder === 'SIZE') return sizeText(value);
-      return key.endsWith('Ms') ? timeText(value) : value;
+      return key.endsWith('Ms') ? durationText(value) : value;
     }
   }
-}
-
-/** In the largest unit that makes it a whole number. */
-function timeText(ms: number): string {
-  for (const [unit, length] of [
-    ['h', 3_600_000],
-    ['m', 60_000],
-  ] as const) {
-    if (ms > 0 && ms % length === 0) return `${ms / length}${unit}`;
-  }
-  return `${ms / 1_000}s`;
 }
 
 /** People are written as in commits. */

@@ -4,32 +4,17 @@
 
 import { type Diagnosis, diagnose } from '../../adapters/sandboxes/diagnose.ts';
 import { findCheckout, whyReadOnly } from '../../adapters/workspace/find-checkout.ts';
-import { withoutKey } from '../../config/provider-keys.ts';
-import type { Settings } from '../../config/schema.ts';
 import { absolutePath } from '../../domain/changes/path.ts';
 import { done, type RunOutcome, usageError, verifyFailed } from '../../domain/run/outcome.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import { pluralize } from '../../domain/text/words.ts';
 import { notOpened, sandboxSettings, wantedCaches } from '../../engine/open/sandbox-settings.ts';
-import type { CommandOutcome, HostContext } from '../../host/context.ts';
-import { sayEnd } from '../../host/say.ts';
-import type { Given } from '../command.ts';
-import { readSettings } from '../inputs.ts';
-import { handOver } from '../past-runs.ts';
+import { type Work, working } from '../work.ts';
 
-/**
- * Starts `patchsmith doctor` with the given flags and variables. The outcome is that of a run that stops there: the sandbox is
- * unavailable, or a tool does not work in it.
- */
-export async function startDoctor(context: HostContext, { flags, problems }: Given): Promise<CommandOutcome> {
-  const read = readSettings(context, flags, problems);
-  if (read.status === 'refused') return read;
-  return sayEnd(context, await examineMachine(context, read.settings));
-}
+/** The outcome is that of a run that stops there: the sandbox is unavailable, or a tool does not work in it. */
+export const startDoctor = working(examineMachine);
 
-async function examineMachine(context: HostContext, settings: Settings): Promise<RunOutcome> {
-  const { cwd, redact } = context;
-  const env = withoutKey(context.env);
+async function examineMachine({ cwd, env, redact, print, settings }: Work): Promise<RunOutcome> {
   const found = await findCheckout(absolutePath(cwd, settings.repo ?? '.'), env);
   const checkout = found.status === 'ok' ? found.checkout : null;
   const readOnly = checkout === null ? null : whyReadOnly(checkout.root);
@@ -52,7 +37,7 @@ async function examineMachine(context: HostContext, settings: Settings): Promise
   const closed = readOnly === null ? null : (checkout?.root ?? null);
   const lines = page(diagnosis, { where, closed }).map(shown);
   const text = lines.map((line) => `${line}\n`).join('');
-  const unread = await handOver(context, redact(isJson ? `${JSON.stringify(document, null, 2)}\n` : text));
+  const unread = await print(redact(isJson ? `${JSON.stringify(document, null, 2)}\n` : text));
   const verdict = readOnly === null ? verdictOn(diagnosis) : usageError('ERR_UNWRITABLE', readOnly);
   // A person who stops reading has seen enough; a program would have half a document.
   return isJson && verdict.exitCode === 0 ? (unread ?? verdict) : verdict;

@@ -8,17 +8,12 @@ import { join } from 'node:path';
 import { type Survey, surveyRepository } from '../../adapters/survey/survey.ts';
 import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import { PROJECT_FILE } from '../../config/resolve.ts';
-import { absolutePath, foldersAround, type RepoPath } from '../../domain/changes/path.ts';
+import { absolutePath, type RepoPath } from '../../domain/changes/path.ts';
 import { done, noChange, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { pluralize, sentence } from '../../domain/text/words.ts';
 import { readFile, writeFile, writeNewFile } from '../../files/nofollow-files.ts';
 import { lookAt, viewing } from '../../files/tree-view.ts';
-import { askGit } from '../../git/git.ts';
-import { userGitEnvironment } from '../../git/user-settings.ts';
-import type { CommandOutcome, HostContext } from '../../host/context.ts';
-import { sayEnd, sayTo } from '../../host/say.ts';
-import type { Given } from '../command.ts';
-import { readSettings } from '../inputs.ts';
+import { type Work, working } from '../work.ts';
 import { APP_STEPS, PULL_REQUESTS, WORKFLOW_TEMPLATES, type WorkflowTemplate } from './workflow-templates.ts';
 import {
   calledIn,
@@ -36,20 +31,10 @@ import {
   withLinter,
 } from './written-files.ts';
 
-/** Starts `patchsmith init` with the given flags and variables. */
-export async function startInit(context: HostContext, given: Given): Promise<CommandOutcome> {
-  const read = readSettings(context, given.flags, given.problems);
-  if (read.status === 'refused') return read;
-  return sayEnd(context, await initialise(context, given, read.settings.repo));
-}
+/** Writes what is missing, or with `--update` renews the commit that workflows call. */
+export const startInit = working(initialise);
 
-/** `repo` is null for the checkout that contains the working directory. */
-async function initialise(
-  context: HostContext,
-  { operands, switches }: Given,
-  repo: string | null,
-): Promise<RunOutcome> {
-  const say = sayTo(context);
+async function initialise({ cwd, env, operands, switches, settings, say }: Work): Promise<RunOutcome> {
   const [name = 'issues', ...others] = operands.filter((one) => !one.includes('@'));
   const actions = operands.filter((one) => one.includes('@'));
   const pins = actions.map(pinIn);
@@ -72,7 +57,7 @@ async function initialise(
       'ERR_SETTINGS_CONFLICT',
       `--app: the workflow ${name} publishes nothing, so it needs no token for that.`,
     );
-  const found = await findCheckout(absolutePath(context.cwd, repo ?? '.'), context.env);
+  const found = await findCheckout(absolutePath(cwd, settings.repo ?? '.'), env);
   if (found.status === 'failed') return usageError('ERR_NO_CHECKOUT', found.message);
   const { root, prefix } = found.checkout;
   if (switches.has('update')) return updateCalls(root, named, say);
@@ -88,17 +73,6 @@ async function initialise(
     name,
     survey,
   );
-  const paths = Object.keys(files);
-  const rules = paths.flatMap(foldersAround).map((folder) => join(folder, '.gitignore'));
-  const pipe = rules
-    .map((path) => ({ path, look: lookAt(root, path) }))
-    .find(({ look }) => look.status === 'seen' && look.stat.kind === 'special');
-  if (pipe !== undefined)
-    return usageError(
-      'ERR_TEMPLATE_UNWRITTEN',
-      `${pipe.path} is a pipe or device, which git would wait for.`,
-    );
-  const ignored = await ignoredIn(root, paths, userGitEnvironment(context.env));
   let written = 0;
   let left: string[] = [];
   for (const [path, text] of Object.entries(files)) {
@@ -106,8 +80,6 @@ async function initialise(
     if (kept !== undefined) {
       left = [...left, path];
       say(`left ${kept} as it is`);
-    } else if (ignored.has(path)) {
-      say(`did not write ${path}, which git ignores: change .gitignore, and run this again`);
     } else {
       const why = writeNewFile(root, path as RepoPath, text);
       if (why !== null)
@@ -140,17 +112,6 @@ function filesToWrite(
     [`.github/workflows/patchsmith-${name}.yml`]: workflow,
     ...Object.fromEntries(texts),
   };
-}
-
-/** Those of the paths that git ignores, by rules alone: the index is not read, and no program runs. */
-async function ignoredIn(
-  root: string,
-  paths: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<ReadonlySet<string>> {
-  const args = ['check-ignore', '--no-index', '--', ...paths];
-  const { stdout } = await askGit({ cwd: root, args, env });
-  return new Set(stdout.toString('utf8').split('\n'));
 }
 
 /** What people still have to do, in its order. */

@@ -16,7 +16,7 @@ import { pluralize } from '../../domain/text/words.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import { sayEnd } from '../../host/say.ts';
 import type { Given } from '../command.ts';
-import { type OverRuns, overRuns } from '../past-runs.ts';
+import { type OverRuns, overRuns } from '../work.ts';
 import { ended, openPlace } from './place.ts';
 import { type PublishInputs, readPublishInputs } from './start.ts';
 

@@ -11,7 +11,7 @@ import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import { sayEnd, sayTo } from '../../host/say.ts';
 import type { Given } from '../command.ts';
 import { readSettings } from '../inputs.ts';
-import { handOver, namedRun } from '../past-runs.ts';
+import { handOver, namedRun } from '../work.ts';
 
 /** Starts `patchsmith publish` with the given flags and variables. */
 export async function startPublish(context: HostContext, given: Given): Promise<CommandOutcome> {

@@ -11,7 +11,7 @@ import { makeTemporaryFolder } from '../../files/replace-file.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import type { Given, StoppedEarly } from '../command.ts';
 import { readSettings, readTrust } from '../inputs.ts';
-import { namedRun, readUntil } from '../past-runs.ts';
+import { namedRun, readUntil } from '../work.ts';
 import { replayedRun } from './spec.ts';
 
 /** Starts `patchsmith replay` with the given flags and variables. A refusal is kept in the run directory that was named. */

@@ -2,27 +2,21 @@
 
 import { pathToFileURL } from 'node:url';
 import { execa } from 'execa';
-import { openRunDirectory } from '../../adapters/storage/find-run.ts';
 import { readResult } from '../../adapters/storage/read-result.ts';
 import { recordedEvents, writeReport } from '../../adapters/storage/report-file.ts';
 import { done, internalError, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
-import type { CommandOutcome, HostContext } from '../../host/context.ts';
-import type { Given } from '../command.ts';
-import { type AboutRun, aboutRun } from '../past-runs.ts';
+import { runOf, type Work, working } from '../work.ts';
 
 /**
  * An existing page is never opened or read, since an attacker may have written it. It is replaced by a new one, made from data
  * alone.
  */
-export function startReport(context: HostContext, given: Given): Promise<CommandOutcome> {
-  return aboutRun(context, given, (about) => reportRun(about, given.switches.has('open')));
-}
+export const startReport = working(reportRun);
 
-/** `opens`: show the page in the user's browser. */
-async function reportRun(input: AboutRun, opens: boolean): Promise<RunOutcome> {
-  const { redact, now, version, print } = input;
-  const found = await openRunDirectory(input.run, input);
-  if (found.status === 'failed') return usageError('ERR_RUN_NOT_FOUND', found.message);
+async function reportRun(work: Work): Promise<RunOutcome> {
+  const { redact, now, version, print } = work;
+  const found = await runOf(work);
+  if (found.status === 'failed') return found.outcome;
   const { directory } = found;
   const result = readResult(directory);
   if (result === null)
@@ -39,13 +33,13 @@ async function reportRun(input: AboutRun, opens: boolean): Promise<RunOutcome> {
     );
   const unread = await print(`${directory.report}\n`);
   if (unread !== null) return unread;
-  const failure = opens ? await openInBrowser(directory.report, input.env) : null;
+  const failure = work.switches.has('open') ? await openInBrowser(directory.report, work.env) : null;
   if (failure !== null) return internalError('ERR_NO_BROWSER', failure);
   return done(`The report of the run ${result.runId} is in ${directory.report}.`);
 }
 
 /** Null when the desktop has taken the page, otherwise why not. */
-async function openInBrowser(path: string, env: AboutRun['env']): Promise<string | null> {
+async function openInBrowser(path: string, env: Work['env']): Promise<string | null> {
   const { href } = pathToFileURL(path);
   const opened = await execa('xdg-open', [href], { env, extendEnv: false, reject: false, stdio: 'ignore' });
   if (!opened.failed) return null;

@@ -25,7 +25,7 @@ import type { RunInput } from '../../engine/run-input.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import type { Given, StoppedEarly } from '../command.ts';
 import { readRunParts, typedFor } from '../inputs.ts';
-import { namedRun, readUntil } from '../past-runs.ts';
+import { namedRun, readUntil } from '../work.ts';
 import { flagsToRepeat, withinToday } from './recorded-permissions.ts';
 
 /** Starts `patchsmith resume` with the given flags and variables. */

@@ -6,19 +6,14 @@ import { done, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunSummary } from '../../domain/runs.ts';
 import { columns, oneLine, wrapped } from '../../domain/text/terminal.ts';
 import { formatSize, pluralize } from '../../domain/text/words.ts';
-import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import { columnsOf } from '../../host/say.ts';
-import type { Given } from '../command.ts';
-import { type OverRuns, overRuns, printEither, sayEndOf } from '../past-runs.ts';
+import { printEither, type Work, working } from '../work.ts';
 
 /** Changes nothing: a run whose process has died is shown as such, and completed by the commands that work on it. */
-export async function startRuns(context: HostContext, given: Given): Promise<CommandOutcome> {
-  if (given.problems.length > 0) return { status: 'refused', problems: [...given.problems] };
-  return sayEndOf(context, () => showRuns(overRuns(context, given)));
-}
+export const startRuns = working(showRuns);
 
-async function showRuns(over: OverRuns): Promise<RunOutcome> {
-  const { folders, runs: listed } = await listRuns(over.env);
+async function showRuns(work: Work): Promise<RunOutcome> {
+  const { folders, runs: listed } = await listRuns(work.env);
   const runs: RunSummary[] = [];
   // One after the other, so that only one journal is held.
   for (const run of listed) runs.push(await withSpending(run));
@@ -31,7 +26,7 @@ async function showRuns(over: OverRuns): Promise<RunOutcome> {
       changedAt: iso(changedAt),
     })),
   };
-  const unread = await printEither(over, document, () => table(runs, over));
+  const unread = await printEither(work, document, () => table(runs, work));
   if (unread !== null) return unread;
   const bytes = runs.reduce((sum, run) => sum + run.bytes, 0);
   const where = folders.length === 0 ? '' : ` in ${folders.join(', ')}`;
@@ -42,7 +37,7 @@ async function showRuns(over: OverRuns): Promise<RunOutcome> {
 async function withSpending(run: RunSummary): Promise<RunSummary> {
   if (run.status === 'unreadable') return run;
   const spent = await readSpending(run);
-  return spent.status === 'ok' ? { ...run, costUsd: spent.costUsd ?? 'unknown' } : run;
+  return spent.status === 'ok' ? { ...run, costUsd: spent.costUsd } : run;
 }
 
 function iso(time: number | null): string | null {
@@ -54,7 +49,7 @@ const HEAD = ['RUN', 'WHEN (UTC)', 'OUTCOME', 'COST', 'SIZE', 'REPOSITORY', 'PLA
 const WIDEST = [22, 16, 33, 10, 10, 48, 72];
 
 /** Below 100 columns, a paragraph a run. */
-function table(runs: readonly RunSummary[], { env, stdout, redact }: OverRuns): string {
+function table(runs: readonly RunSummary[], { env, stdout, redact }: Work): string {
   const width = columnsOf(stdout);
   if (runs.length === 0) return '';
   const rows = runs.map((run) => row(run, env.HOME));

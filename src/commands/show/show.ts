@@ -14,18 +14,14 @@ import type { RunResult } from '../../domain/run/result.ts';
 import type { Redact } from '../../domain/secrets/redact.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import { formatSize, pluralize, sentence } from '../../domain/text/words.ts';
-import type { CommandOutcome, HostContext } from '../../host/context.ts';
-import type { Given } from '../command.ts';
-import { type AboutRun, aboutRun, printEither } from '../past-runs.ts';
+import { printEither, runOf, type Work, working } from '../work.ts';
 
 /** Its files are read within bounds and without following links; a run whose process has died is completed first. */
-export function startShow(context: HostContext, given: Given): Promise<CommandOutcome> {
-  return aboutRun(context, given, showRun);
-}
+export const startShow = working(showRun);
 
-async function showRun(input: AboutRun): Promise<RunOutcome> {
-  const found = await findRun(input.run, input);
-  if (found.status === 'failed') return usageError('ERR_RUN_NOT_FOUND', found.message);
+async function showRun(work: Work): Promise<RunOutcome> {
+  const found = await runOf(work, findRun);
+  if (found.status === 'failed') return found.outcome;
   const { directory } = found;
   const died = await endDeadRun(directory);
   const result = died ?? readResult(directory);
@@ -44,9 +40,7 @@ async function showRun(input: AboutRun): Promise<RunOutcome> {
   const shown = { path: directory.path, root, bytes, startedAt };
   const began = startedAt === null ? null : new Date(startedAt).toISOString();
   const document = { version: 1, ...shown, startedAt: began, result };
-  const unread = await printEither(input, document, () =>
-    page(result, { ...shown, directory }, input.redact),
-  );
+  const unread = await printEither(work, document, () => page(result, { ...shown, directory }, work.redact));
   if (unread !== null) return unread;
   return done(
     `The run ${result.runId}${result.outcome === null ? ' is running' : `: ${result.outcome} (exit ${result.exitCode})`}.`,

@@ -1,6 +1,5 @@
 /** `patchsmith undo`: restores the work tree to its state before a run, except for files that have changed since. */
 
-import { openRunDirectory } from '../../adapters/storage/find-run.ts';
 import { readJournal, stateAfter } from '../../adapters/storage/read-journal.ts';
 import { readResult } from '../../adapters/storage/read-result.ts';
 import { lockRun, lockWorkTree, runIsBusy, treeIsBusy } from '../../adapters/storage/run-lock.ts';
@@ -36,9 +35,7 @@ import { differingPaths } from '../../git/revision.ts';
 import { openKeptObjects } from '../../git/store/bare-repository.ts';
 import { ObjectStore } from '../../git/store/object-store.ts';
 import { readUserSettings } from '../../git/user-settings.ts';
-import type { CommandOutcome, HostContext } from '../../host/context.ts';
-import type { Given } from '../command.ts';
-import { type AboutRun, aboutRun } from '../past-runs.ts';
+import { runOf, type Work, working } from '../work.ts';
 import { unrecordedChanges } from './unrecorded-changes.ts';
 
 /**
@@ -51,16 +48,15 @@ type Judged =
   | { step: PathChange; status: 'undone' }
   | { step: PathChange; status: 'stuck'; why: string };
 
-/** Starts `patchsmith undo`, which changes nothing of HEAD, index and refs. */
-export function startUndo(context: HostContext, given: Given): Promise<CommandOutcome> {
-  return aboutRun(context, given, (about) => undoRun(about, given.switches.has('force')));
-}
+/** Changes nothing of HEAD, index and refs. With `--force`, restores what can be restored, and leaves the paths that have changed since. */
+export const startUndo = working(undoRun);
 
-/** `force`: restore what can be restored, and leave the paths that have changed since. */
-async function undoRun(input: AboutRun, force: boolean): Promise<RunOutcome> {
-  const { cwd, env, repo } = input;
-  const found = await openRunDirectory(input.run, input);
-  if (found.status === 'failed') return usageError('ERR_RUN_NOT_FOUND', found.message);
+async function undoRun(work: Work): Promise<RunOutcome> {
+  const { cwd, env, settings, say } = work;
+  const { repo } = settings;
+  const force = work.switches.has('force');
+  const found = await runOf(work);
+  if (found.status === 'failed') return found.outcome;
   const { directory } = found;
   const read = await readJournal(directory.events);
   if (read.status === 'failed') return usageError('ERR_JOURNAL_UNREADABLE', read.message);
@@ -94,7 +90,7 @@ async function undoRun(input: AboutRun, force: boolean): Promise<RunOutcome> {
     const store = new ObjectStore(gitDir, objectFormat);
     for (const { bytes } of kept.files) store.write(Buffer.from(bytes, 'base64'), null);
     const began = readRunStart(shadowDir);
-    const closed = new ClosedPlaces(root, input.say);
+    const closed = new ClosedPlaces(root, say);
     // What was closed when the run began stays closed.
     closed.begin(began.status === 'ok' ? began.start.openedNs : 0n);
     const { fileMode } = await readUserSettings(root, env);
@@ -106,7 +102,7 @@ async function undoRun(input: AboutRun, force: boolean): Promise<RunOutcome> {
       hasDied: diedAtWork(run, result),
     });
     if (refusal !== null && !force) return usageError('ERR_UNDO_CONFLICT', refusal);
-    return await takeBack(input.say, run, {
+    return await takeBack(say, run, {
       force,
       restorer,
       root,
@@ -125,7 +121,7 @@ async function undoRun(input: AboutRun, force: boolean): Promise<RunOutcome> {
   }
 }
 
-type Say = AboutRun['say'];
+type Say = Work['say'];
 
 interface Means {
   readonly force: boolean;

@@ -6,32 +6,25 @@ import { startOfId } from '../../adapters/storage/run-directory.ts';
 import { findRuns } from '../../adapters/storage/run-places.ts';
 import { type RunSpending, readSpending } from '../../adapters/storage/run-spending.ts';
 import { readApiKey } from '../../config/provider-keys.ts';
-import type { Settings } from '../../config/schema.ts';
 import { isPlainHttp } from '../../config/values/addresses.ts';
-import { type Problem, problem } from '../../domain/errors/problem.ts';
-import { done, providerError, type RunOutcome } from '../../domain/run/outcome.ts';
+import { done, providerError, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { SpendingGroup } from '../../domain/runs.ts';
 import { pluralize } from '../../domain/text/words.ts';
 import { type Warning, warning, warningText } from '../../domain/warnings/warning.ts';
-import type { CommandOutcome, HostContext } from '../../host/context.ts';
-import type { Given } from '../command.ts';
-import { readSettings } from '../inputs.ts';
-import { type OverRuns, overRuns, printEither, sayEndOf } from '../past-runs.ts';
+import type { HostContext } from '../../host/context.ts';
+import { printEither, type Work, working } from '../work.ts';
 import { groupsOf, spendingJson, spendingTables, totalText } from './report.ts';
 
-/** Starts `patchsmith usage`: of past runs, or of the whole organisation. */
-export async function startUsage(context: HostContext, given: Given): Promise<CommandOutcome> {
-  const read = readSettings(context, given.flags, given.problems);
-  if (read.status === 'refused') return read;
-  const { since, by } = read.settings;
-  const now = context.now();
+/** Of past runs, or of the whole organisation. */
+export const startUsage = working(showSpending);
+
+async function showSpending(work: Work, context: HostContext): Promise<RunOutcome> {
+  const { since, by } = work.settings;
+  const now = work.now();
   const from = since === null ? null : 'at' in since ? since.at : now - since.agoMs;
-  if (from !== null && from > now)
-    return { status: 'refused', problems: [problem('ERR_INVALID_VALUE', '--since: lies in the future')] };
-  const input = { ...overRuns(context, given), from, by };
-  return given.switches.has('organization')
-    ? reportOrganization(context, read.settings, input)
-    : sayEndOf(context, () => showUsage(input));
+  if (from !== null && from > now) return usageError('ERR_INVALID_VALUE', '--since: lies in the future');
+  const input = { ...work, from, by };
+  return work.switches.has('organization') ? reportOrganization(context, input) : showUsage(input);
 }
 
 const DAY_MS = 24 * 3_600_000;
@@ -39,29 +32,20 @@ const DEFAULT_DAYS = 30;
 const GROUPS = ['model', 'day'] as const;
 
 /** Days are whole ones, in UTC, and the current day is one of them. */
-async function reportOrganization(
-  context: HostContext,
-  { provider, baseUrl }: Settings,
-  input: UsageInput,
-): Promise<CommandOutcome> {
-  const { from, by, redact, env, say } = input;
+async function reportOrganization(context: HostContext, input: UsageInput): Promise<RunOutcome> {
+  const { from, by, redact, env, say, interrupt: signal, settings } = input;
+  const { provider, baseUrl } = settings;
   const organization = providerNamed(provider)?.organization;
-  const problems = [
-    ...(by === 'plan' ? [NO_PLANS] : []),
-    ...(organization === undefined
-      ? [
-          problem(
-            'ERR_NO_ORGANIZATION',
-            `--organization: ${provider} cannot say what an organisation has spent`,
-          ),
-        ]
-      : []),
-  ];
-  if (organization === undefined || problems.length > 0) return { status: 'refused', problems };
+  if (by === 'plan') return usageError('ERR_NO_ORGANIZATION', NO_PLANS);
+  if (organization === undefined)
+    return usageError(
+      'ERR_NO_ORGANIZATION',
+      `--organization: ${provider} cannot say what an organisation has spent`,
+    );
   const { keyVariable } = organization;
-  const { key, notes } = await readApiKey(context.env, context.cwd, keyVariable);
-  if (key === null) return { status: 'refused', problems: noKey(keyVariable, notes) };
-  context.hide(key);
+  const { key: apiKey, notes } = await readApiKey(context.env, context.cwd, keyVariable);
+  if (apiKey === null) return noKey(keyVariable, notes);
+  context.hide(apiKey);
   const plainHttp = baseUrl !== null && isPlainHttp(baseUrl);
   if (plainHttp)
     say(
@@ -69,35 +53,24 @@ async function reportOrganization(
     );
   const today = startOfDay(context.now());
   const [first, to] = [startOfDay(from ?? today - (DEFAULT_DAYS - 1) * DAY_MS), today + DAY_MS];
-  return sayEndOf(context, async () => {
-    const read = await organization.readSpending({
-      apiKey: key,
-      baseUrl,
-      fetch: await fetchByEnvironment(env, { plainHttp }),
-      signal: context.interrupt,
-      from: first,
-      to,
-    });
-    if (read.status === 'failed') return providerError('ERR_SPENDING_UNREADABLE', read.message);
-    const { spending } = read;
-    const parts = { groups: groupsOf(by, GROUPS), counted: null, redact };
-    const days = { since: iso(first), until: iso(to) };
-    const document = { version: 1, provider, ...days, ...spendingJson(spending, parts) };
-    const unwritten = await printEither(input, document, () => spendingTables(spending, parts));
-    if (unwritten !== null) return unwritten;
-    return done(`The organisation since ${days.since.slice(0, 10)}: ${totalText(spending)}.`);
-  });
+  const fetch = await fetchByEnvironment(env, { plainHttp });
+  const read = await organization.readSpending({ apiKey, baseUrl, fetch, signal, from: first, to });
+  if (read.status === 'failed') return providerError('ERR_SPENDING_UNREADABLE', read.message);
+  const { spending } = read;
+  const parts = { groups: groupsOf(by, GROUPS), counted: null, redact };
+  const days = { since: iso(first), until: iso(to) };
+  const document = { version: 1, provider, ...days, ...spendingJson(spending, parts) };
+  const unwritten = await printEither(input, document, () => spendingTables(spending, parts));
+  if (unwritten !== null) return unwritten;
+  return done(`The organisation since ${days.since.slice(0, 10)}: ${totalText(spending)}.`);
 }
 
-const NO_PLANS = problem(
-  'ERR_NO_ORGANIZATION',
-  '--by plan: an organisation has no plans; use --by model or --by day',
-);
+const NO_PLANS = '--by plan: an organisation has no plans; use --by model or --by day';
 
 /** `notes` say why a key that is there was not used. */
-function noKey(keyVariable: string, notes: readonly Warning[]): Problem[] {
-  const message = `there is no ${keyVariable}: an administrator of the organisation creates such a key in the provider's console; set it in the environment, or in a .env in this folder that git does not track`;
-  return [...notes.map(warningText), message].map((text) => problem('ERR_NO_KEY', text));
+function noKey(keyVariable: string, notes: readonly Warning[]): RunOutcome {
+  const missing = `there is no ${keyVariable}: an administrator of the organisation creates such a key in the provider's console; set it in the environment, or in a .env in this folder that git does not track`;
+  return usageError('ERR_NO_KEY', [...notes.map(warningText), missing].join('; '));
 }
 
 function startOfDay(at: number): number {
@@ -108,7 +81,7 @@ function iso(at: number): string {
   return new Date(at).toISOString();
 }
 
-interface UsageInput extends OverRuns {
+interface UsageInput extends Work {
   /** What began before is left out, in Unix milliseconds; null for nothing. */
   readonly from: number | null;
   readonly by: SpendingGroup | null;

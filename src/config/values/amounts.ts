@@ -7,7 +7,23 @@ import { numberFrom, scalarText, value } from './value.ts';
 /** Node's timers fire at once when the delay does not fit into 31 bits, which is 596 hours. */
 const MAX_DURATION_MS = 500 * 3_600_000;
 
-const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
+const UNIT_MS = { '': 1_000, s: 1_000, m: 60_000, h: 3_600_000 };
+const AGE_MS = { ...UNIT_MS, d: 24 * 3_600_000 };
+const UNIT_BYTES = { '': 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3, t: 1024 ** 4 };
+
+/** A number with one of the units, in whole smallest ones; undefined for anything else. */
+function amountFrom(given: string, units: Readonly<Record<string, number>>): number | undefined {
+  const [, number, unit = ''] = /^(\d+(?:\.\d+)?)\s*([a-z]?)$/.exec(given.trim()) ?? [];
+  const factor = units[unit];
+  return number === undefined || factor === undefined ? undefined : Math.round(Number(number) * factor);
+}
+
+/** The amount in the largest unit that makes it a whole number, such as `30m` or `10g`. */
+function amountText(amount: number, units: Readonly<Record<string, number>>): string {
+  const all = Object.entries(units).filter(([unit]) => unit !== '');
+  const [unit, factor] = all.findLast(([, length]) => amount > 0 && amount % length === 0) ?? ['', 1];
+  return `${amount / factor}${unit}`;
+}
 
 /** A whole number of at least `min`. */
 export function wholeNumber(min: number) {
@@ -27,10 +43,7 @@ export function size() {
   return value(
     'a size such as 512m or 4g (k, m, g and t are powers of 1024; plain numbers are bytes)',
     (given) => {
-      const match = /^(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?$/i.exec(scalarText(given).trim());
-      if (!match) return undefined;
-      const power = ['', 'k', 'm', 'g', 't'].indexOf((match[2] ?? '').toLowerCase());
-      const bytes = Math.round(Number(match[1]) * 1024 ** power);
+      const bytes = amountFrom(scalarText(given).toLowerCase().trim().replace(/i?b$/, ''), UNIT_BYTES) ?? 0;
       return bytes > 0 && Number.isSafeInteger(bytes) ? bytes : undefined;
     },
   ).register(z.globalRegistry, {
@@ -43,14 +56,12 @@ export function size() {
 
 /** A size in the notation of settings: `10g`. */
 export function sizeText(bytes: number): string {
-  for (const [unit, factor] of [
-    ['g', 1024 ** 3],
-    ['m', 1024 ** 2],
-    ['k', 1024],
-  ] as const) {
-    if (bytes % factor === 0) return `${bytes / factor}${unit}`;
-  }
-  return String(bytes);
+  return amountText(bytes, UNIT_BYTES);
+}
+
+/** A duration in the notation of settings: `30m`, `1.5s`. */
+export function durationText(ms: number): string {
+  return ms % 1_000 === 0 ? amountText(ms, UNIT_MS) : `${ms / 1_000}s`;
 }
 
 /** An amount of money above zero, in USD. */
@@ -69,10 +80,7 @@ export function usd() {
 /** Milliseconds, given as `90s`, `30m`, `1.5h` or plain seconds; above zero and at most 500 hours. */
 export function duration() {
   return value('a duration such as 90s, 30m or 1h (plain numbers are seconds), at most 500h', (given) => {
-    const match = /^(\d+(?:\.\d+)?)\s*([smh])?$/.exec(scalarText(given).trim());
-    if (!match) return undefined;
-    const unit = match[2] === 'm' || match[2] === 'h' ? match[2] : 's';
-    const ms = Math.round(Number(match[1]) * UNIT_MS[unit]);
+    const ms = amountFrom(scalarText(given), UNIT_MS) ?? 0;
     return ms > 0 && ms <= MAX_DURATION_MS ? ms : undefined;
   }).register(z.globalRegistry, {
     anyOf: [
@@ -107,15 +115,9 @@ export function since() {
 const AN_AGE = 'an age such as 14d, 36h or 90m';
 
 function ageFrom(given: unknown): number | undefined {
-  const match = /^(\d+(?:\.\d+)?)\s*([smhd])?$/.exec(String(given).trim());
-  if (!match) return undefined;
-  const ms = Math.round(
-    Number(match[1]) * (match[2] === 'd' ? DAY_MS : UNIT_MS[(match[2] ?? 's') as 's' | 'm' | 'h']),
-  );
-  return ms <= 3_650 * DAY_MS ? ms : undefined;
+  const ms = amountFrom(String(given), AGE_MS);
+  return ms !== undefined && ms <= 3_650 * AGE_MS.d ? ms : undefined;
 }
-
-const DAY_MS = 24 * 3_600_000;
 
 /**
  * Prices in USD per million tokens, `input=2,output=10,…`, one line or entry a model; `MODEL:` before them says whose they are, if not

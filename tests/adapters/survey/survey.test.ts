@@ -10,7 +10,6 @@ import { type Survey, surveyRepository } from '../../../src/adapters/survey/surv
 import { inputLines } from '../../../src/adapters/survey/workflow-inputs.ts';
 import { WORKFLOW_TEMPLATES } from '../../../src/commands/init/workflow-templates.ts';
 import { madeFor, projectFileText } from '../../../src/commands/init/written-files.ts';
-import { didYouMean } from '../../../src/config/did-you-mean.ts';
 import { resolveSettings } from '../../../src/config/resolve.ts';
 import { parseYamlMapping } from '../../../src/config/yaml.ts';
 import { problemLine } from '../../../src/domain/errors/problem.ts';
@@ -315,7 +314,7 @@ const CASES: readonly (readonly [name: string, files: Files, expected: Expected]
 function settingsOf({ project }: Survey) {
   const yaml = parseYamlMapping(projectFileText(project), 1);
   if (yaml.status !== 'ok') throw new Error(JSON.stringify(yaml));
-  const inputs = { flags: {}, env: {}, file: { values: yaml.values, lines: {} }, nearest: didYouMean };
+  const inputs = { flags: {}, env: {}, file: { values: yaml.values, lines: {} } };
   const resolved = resolveSettings(inputs);
   if (resolved.status === 'failed') throw new Error(resolved.problems.map(problemLine).join('\n'));
   return resolved.settings;

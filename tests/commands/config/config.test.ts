@@ -159,10 +159,9 @@ test('a value is shown as a flag or the project file takes it', () => {
     label: ['a', 'b'],
     sandbox: 'off',
   };
-  const nearest = () => '';
   const known = settingEntries().map(({ flag }) => flag);
   const asked = Object.fromEntries(Object.entries(given).filter(([flag]) => known.includes(flag)));
-  const first = resolveSettings({ flags: asked, env: {}, file: null, nearest });
+  const first = resolveSettings({ flags: asked, env: {}, file: null });
   if (first.status === 'failed') throw new Error(first.problems.map(problemLine).join('\n'));
   const entries = settingEntries();
   const flags = Object.fromEntries(
@@ -172,6 +171,6 @@ test('a value is shown as a flag or the project file takes it', () => {
     }),
   );
   expect(Object.keys(flags).sort()).toEqual(Object.keys(asked).sort());
-  const again = resolveSettings({ flags, env: {}, file: null, nearest });
+  const again = resolveSettings({ flags, env: {}, file: null });
   expect(again.status === 'ok' && again.settings).toEqual(first.settings);
 });

@@ -31,7 +31,6 @@ async function placeWith(flags: Record<string, unknown>, repository = NAME) {
     flags: { 'github-server-url': server.serverUrl, 'github-api-url': server.url, ...flags },
     env: {},
     file: null,
-    nearest: () => '',
   });
   if (resolved.status !== 'ok') throw new Error(JSON.stringify(resolved));
   const { settings } = resolved;

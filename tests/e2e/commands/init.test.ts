@@ -2,7 +2,6 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
-import { makePipe } from '../../support/files/temp-folder.ts';
 import { type CliEnd, runCli } from '../../support/runs/cli.ts';
 
 const written = (root: string) =>
@@ -137,19 +136,6 @@ test('the commands of a repository are found and written, and what was there alr
   expect(again.stderr).toContain(
     'Check that the existing .patchsmith.yml has this: setup: test -d node_modules || npm ci, verify: npm test.',
   );
-});
-
-test('a file that git would ignore is not written', async () => {
-  const { root } = await makeRepository({ '.gitignore': '.*.yml\n/.github/patchsmith/\n' });
-  const end = await runCli(['init'], { cwd: root });
-  expect(written(root)).toEqual(['.github/workflows/patchsmith-issues.yml']);
-  expect(end.stderr).toContain('did not write .patchsmith.yml, which git ignores');
-});
-
-test('a pipe in place of an ignore file, for which git would wait, is refused', async () => {
-  const { root } = await makeRepository({ '.github/a.txt': 'a\n' });
-  makePipe(join(root, '.github/.gitignore'));
-  refused(await runCli(['init'], { cwd: root }), '.github/.gitignore is a pipe');
 });
 
 test('nothing is written through a link', async () => {

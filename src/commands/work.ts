@@ -1,13 +1,21 @@
-/** What commands about past runs share: which run they are about, how they print, and that a signal ends them. */
+/** What commands that carry out no plan share: their settings, the run they are about, how they print, and that a signal ends them. */
 
 import { resolve } from 'node:path';
-import { findLastRun } from '../adapters/storage/find-run.ts';
+import { findLastRun, openRunDirectory } from '../adapters/storage/find-run.ts';
+import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import { withoutKey } from '../config/provider-keys.ts';
+import type { Settings } from '../config/schema.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import { CutShort } from '../domain/errors/thrown.ts';
 import type { StopSignal } from '../domain/run/exit-code.ts';
 import type { Interruption } from '../domain/run/limits.ts';
-import { deadlineExceeded, internalError, interrupted, type RunOutcome } from '../domain/run/outcome.ts';
+import {
+  deadlineExceeded,
+  internalError,
+  interrupted,
+  type RunOutcome,
+  usageError,
+} from '../domain/run/outcome.ts';
 import { jsonDocument } from '../domain/text/terminal.ts';
 import { sentence } from '../domain/text/words.ts';
 import { until } from '../files/time-limit.ts';
@@ -19,7 +27,7 @@ import { handed } from '../host/terminal.ts';
 import type { Given, StoppedEarly } from './command.ts';
 import { readSettings } from './inputs.ts';
 
-/** The process as a command over past runs uses it; keys are not in its environment. */
+/** The process as a command prints to it; keys are not in its environment. */
 export interface OverRuns extends HostContext {
   /** JSON, for machines. */
   readonly json: boolean;
@@ -43,26 +51,38 @@ export function overRuns(
   };
 }
 
-/** One run that a command is about. */
-export interface AboutRun extends OverRuns {
-  /** A run directory or the id of a run. */
-  readonly run: string;
-  /** `--repo`; null for the checkout that contains `cwd`. */
-  readonly repo: string | null;
+/** What a command works with. */
+export interface Work extends OverRuns, Pick<Given, 'operands' | 'switches'> {
+  readonly settings: Settings;
 }
 
-/** Carries out a command about the run that is named, or about the last one. */
-export async function aboutRun(
-  context: HostContext,
-  given: Given,
-  work: (about: AboutRun) => Promise<RunOutcome>,
-): Promise<CommandOutcome> {
-  const read = readSettings(context, given.flags, given.problems);
-  if (read.status === 'refused') return read;
-  const { repo } = read.settings;
-  const named = await namedRun(context, given.operands[0], { repo });
-  if (named.status === 'refused') return named;
-  return sayEndOf(context, () => work({ ...overRuns(context, given), run: named.run, repo }));
+/**
+ * Starts a command that needs valid settings and ends at a signal, and prints how it has ended. `context` still has the keys, which
+ * `work` has not.
+ */
+export function working(
+  carryOut: (work: Work, context: HostContext) => Promise<RunOutcome>,
+): (context: HostContext, given: Given) => Promise<CommandOutcome> {
+  return async (context, given) => {
+    const read = readSettings(context, given.flags, given.problems);
+    if (read.status === 'refused') return read;
+    const { operands, switches } = given;
+    const work = { ...overRuns(context, given), operands, switches, settings: read.settings };
+    const done = await untilAborted(context.interrupt, () => carryOut(work, context));
+    return sayEnd(context, 'status' in done ? done.outcome : done);
+  };
+}
+
+/** The folder of the run that the first operand names, else of the last one, or the outcome of a command that finds none. */
+export async function runOf(
+  work: Work,
+  find = openRunDirectory,
+): Promise<{ status: 'ok'; directory: RunDirectory } | { status: 'failed'; outcome: RunOutcome }> {
+  const named = await namedRun(work, work.operands[0], work.settings);
+  const found = named.status === 'ok' ? await find(named.run, work) : named;
+  if (found.status === 'ok') return found;
+  const message = found.status === 'failed' ? found.message : (found.problems[0]?.message ?? '');
+  return { status: 'failed', outcome: usageError('ERR_RUN_NOT_FOUND', message) };
 }
 
 /** Stands for the last run; never the id of a run. */
@@ -108,15 +128,6 @@ export async function printEither(
 ): Promise<RunOutcome | null> {
   const unread = await print(json ? jsonDocument(document, redact) : text());
   return json ? unread : null;
-}
-
-/** Does it until a signal comes, and prints how it has ended. */
-export async function sayEndOf(
-  context: HostContext,
-  work: () => Promise<RunOutcome>,
-): Promise<CommandOutcome> {
-  const done = await untilAborted(context.interrupt, work);
-  return sayEnd(context, 'status' in done ? done.outcome : done);
 }
 
 /** Reading before a run begins, which a signal ends, and so does the deadline of the run. */
