@@ -38,6 +38,8 @@ interface Ends {
 export class OutputPipes {
   readonly #folder: string;
   readonly #ready: Ends[] = [];
+  /** Pending while pipes are being created, so that commands that start together share a batch. */
+  #making: Promise<void> | null = null;
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -45,7 +47,12 @@ export class OutputPipes {
 
   /** An unused pipe. `onBytes` receives the written bytes, in a buffer that is reused once it returns. */
   async open(onBytes: (bytes: Uint8Array) => void): Promise<OutputPipe> {
-    while (this.#ready.length === 0) await this.#make();
+    while (this.#ready.length === 0) {
+      this.#making ??= this.#make().finally(() => {
+        this.#making = null;
+      });
+      await this.#making;
+    }
     const { reader, writer } = this.#ready.pop() as Ends;
     return {
       output: new Socket(readingInto(onBytes, reader)),
