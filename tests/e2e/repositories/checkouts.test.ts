@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { execa, execaSync } from 'execa';
 import { describe, expect, test } from 'vitest';
 import { makeRepository, type Repository, temporaryFolder } from '../../support/files/repository.ts';
+import { runCli } from '../../support/runs/cli.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
 
 interface Checkout {
@@ -185,6 +186,20 @@ test.each(Object.entries(KINDS))(
     expect(checkout.gitDirs.map(contentOf)).toEqual(before);
   },
 );
+
+test('a run on a detached HEAD is replayed on one', async () => {
+  const { root, env } = await checkoutOf({ script: `${COMMITTED}; git checkout -q --detach` });
+  const turns = [{ calls: [call('run_command', { command: 'git branch --show-current > a.txt' })] }];
+  const { runDir, exitCode } = await scriptedRun({
+    repository: { root },
+    env,
+    turns: [...turns, { text: 'Done.' }],
+  });
+  expect(exitCode).toBe(0);
+  const { stderr, lastLine } = await runCli(['replay', runDir], { cwd: root, env, built: true });
+  expect(stderr).toMatch(/^base: detached @ /m);
+  expect(lastLine).toContain('to the same patch, byte for byte');
+});
 
 test('a folder that is not a repository, and one inside a git dir, are refused before a token is spent', async () => {
   const folder = temporaryFolder();

@@ -105,8 +105,10 @@ export async function copyBase({
   if (base.branch !== null) await ask(['symbolic-ref', 'HEAD', `refs/heads/${base.branch}`]);
   const commit = await ask(['commit-tree', '-m', 'Base of the run', base.tree]);
   if (commit.exitCode !== 0) return commit.stderr;
+  const sha = commit.stdout.toString('latin1').trim();
   return inTurn(ask, [
-    [['update-ref', 'HEAD', commit.stdout.toString('latin1').trim()]],
+    // A base without a branch is checked out without one, too.
+    [['update-ref', ...(base.branch === null ? ['--no-deref'] : []), 'HEAD', sha]],
     [['read-tree', base.tree]],
     ...checkoutSteps(leftOut(shadowDir)),
   ]);
