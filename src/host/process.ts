@@ -87,7 +87,7 @@ export function openHostProcess(host: NodeJS.Process, ends: ProcessEnds = {}): H
         ? internalError('ERR_BUG', `${bugReport()}, with the lines above.`)
         : internalError(
             'ERR_MACHINE',
-            `${fault}. A run that has started can be continued with patchsmith resume.`,
+            `${fault}. Fix that, then repeat the command; a run that has started can be continued with patchsmith resume.`,
           );
     return endWith(outcome);
   };
