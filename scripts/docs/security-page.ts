@@ -133,8 +133,8 @@ Past the sandbox:
   pipes below, and sockets bound by a relative path, in another container, or later.
 - **Process 1 of the sandbox** cannot be traced or read, but its limits and priority can be changed, which can only end the command
   itself with a non-zero exit code.
-- **What you have granted.** A folder of \`--mount PATH:rw\` can be filled with things that your later builds run, and through hard links in it
-  files outside can be changed, which is reported; toolchain folders on PATH can be read, except for well-known credential files.
+- **What you have granted.** A folder of \`--mount PATH:rw\` can be filled with things that your later builds run (changes through hard links in it
+  are reported); toolchain folders on PATH can be read, except for well-known credential files.
 
 Through intended channels:
 

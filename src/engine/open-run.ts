@@ -19,9 +19,9 @@ import { listed } from '../domain/text/words.ts';
 import type { Checkout } from '../git/checkout-layout.ts';
 import { raceAbort } from '../host/deadline.ts';
 import type { SandboxGitDir } from '../ports/workspace.ts';
-import { mountedLinks } from './open/mounted-links.ts';
 import { Closing, openContained } from './open/sandbox.ts';
 import {
+  mountedLinks,
   notOpened,
   sandboxSettings,
   wantedCaches,

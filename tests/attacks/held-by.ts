@@ -231,7 +231,7 @@ export const HOLDS = {
     label: 'fixed programs',
     reach: 'everywhere',
     means:
-      'the runner takes programs from fixed folders, runs with no node or git that is in the work tree, and ignores configuration files of agents, shells and package managers',
+      'the runner takes programs from fixed folders, none in the work tree, and ignores configuration files of agents, shells and package managers',
   },
   settings: {
     label: 'settings rules',

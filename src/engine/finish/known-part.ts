@@ -9,7 +9,7 @@ import { withAskedHosts } from '../../domain/run/fold/turn.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { type RunState, usesOf } from '../../domain/run/state.ts';
 import { flakyAmong, judgeReports } from '../../domain/run/verify-baseline.ts';
-import { changedLinks } from '../open/mounted-links.ts';
+import { changedLinks } from '../open/sandbox-settings.ts';
 import type { Session } from '../session.ts';
 
 /** What the events say so far, including the spending of other attempts. */

@@ -1,20 +1,24 @@
 /** The settings of the sandbox, for every way in which a run begins, and why it is not begun in what they come to. */
 
-import { realpathSync } from 'node:fs';
+import { lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, relative, resolve } from 'node:path';
 import { execPath } from 'node:process';
 import { findProgram } from '../../adapters/sandboxes/command/shell.ts';
 import { leadsInto, realPathOf, resolvePath } from '../../adapters/sandboxes/host-files.ts';
 import type { OpenedSandbox, SandboxOptions } from '../../adapters/sandboxes/options.ts';
+import { linkedOutOf } from '../../adapters/workspace/unwalked/hard-links.ts';
 import type { Settings } from '../../config/schema.ts';
-import { absolutePath, isWithin } from '../../domain/changes/path.ts';
+import { absolutePath, isWithin, quotedName } from '../../domain/changes/path.ts';
 import type { Environment } from '../../domain/environment.ts';
+import { LinkedOutside } from '../../domain/errors/thrown.ts';
 import { managersOf } from '../../domain/packages.ts';
+import { type Denial, deniedLinks } from '../../domain/review/denied.ts';
 import { type RunOutcome, sandboxUnavailable, usageError } from '../../domain/run/outcome.ts';
 import { withoutTail } from '../../domain/text/shorten.ts';
-import { listed } from '../../domain/text/words.ts';
+import { listed, pluralize } from '../../domain/text/words.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import { orNone } from '../../files/failures.ts';
+import { encodeName } from '../../files/names.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { namesAtBase } from '../../git/revision.ts';
 import type { Sandbox } from '../../ports.ts';
@@ -150,7 +154,7 @@ interface WritableFolder {
 }
 
 /** Those that `--mount PATH:rw` names. */
-export function writableFolders({ mounts = [] }: Pick<SandboxOptions, 'mounts'>): WritableFolder[] {
+function writableFolders({ mounts = [] }: Pick<SandboxOptions, 'mounts'>): WritableFolder[] {
   const named = mounts.flatMap((mount) => (mount.endsWith(':rw') ? [mount.slice(0, -':rw'.length)] : []));
   return named.map(withRealPath);
 }
@@ -199,3 +203,36 @@ export function whyLedAstray(
 
 /** What is started outside of the sandbox besides node. */
 const STARTED = ['bash', 'bwrap', 'cat', 'chmod', 'find', 'git', 'sh'];
+
+/**
+ * Hard links in what `--mount PATH:rw` shows, by their absolute paths, with when each was last changed. Those of the work tree are
+ * replaced by copies, but a folder that the operator wants written to stays as it is: so the run warns before commands run.
+ */
+export async function mountedLinks(session: Session): Promise<Session['mountedLinks']> {
+  const all = new Map<string, bigint>();
+  for (const { named, real } of writableFolders(sandboxSettings(session.input))) {
+    const warn = (text: string) => session.warn('WARN_HARD_LINKS_MOUNTED', text);
+    try {
+      const found = await linkedOutOf(real);
+      const [first] = found.keys();
+      if (first !== undefined)
+        warn(
+          `${pluralize(found.size, 'file')} of --mount ${named}:rw, such as ${quotedName(first)}, are hard links to files outside of it: a command that changes one changes those.`,
+        );
+      for (const [path, changed] of found) all.set(path, changed);
+    } catch (error) {
+      if (!(error instanceof LinkedOutside)) throw error;
+      warn(
+        `--mount ${named}:rw cannot be searched for hard links to files outside of it, which commands could change.`,
+      );
+    }
+  }
+  return all;
+}
+
+/** Those that are not as they were: one that is gone may have been changed before. */
+export function changedLinks({ mountedLinks }: Session): Denial[] {
+  const stateOf = (path: string) => orNone(() => lstatSync(encodeName(path), { bigint: true }));
+  const changed = [...mountedLinks].filter(([path, before]) => stateOf(path)?.ctimeNs !== before);
+  return deniedLinks(changed.map(([path]) => path));
+}
