@@ -9,7 +9,7 @@ import type { Duplex } from 'node:stream';
 import { servicePlace } from '../../domain/review/service.ts';
 import type { SandboxNetwork } from '../../ports/network.ts';
 import { forward } from './forward.ts';
-import { codeOf, type GateOptions, NetworkGate, type Passed } from './gate.ts';
+import { codeOf, type GateOptions, type NetworkGate, openGate } from './gate.ts';
 import { refuseConnection, refuseRequest } from './refusal.ts';
 import { joinSockets, tunnel } from './tunnel.ts';
 
@@ -18,7 +18,7 @@ import { joinSockets, tunnel } from './tunnel.ts';
  * else. It listens nowhere.
  */
 export function openFilteringProxy(options: GateOptions & { services?: readonly string[] }): SandboxNetwork {
-  const gate = new NetworkGate(options);
+  const gate = openGate(options);
   // A strict parser: what it rejects (two lengths, NUL, bare line feeds, long headers) never gets to the gate.
   const server = createServer({ insecureHTTPParser: false, maxHeaderSize: 16 * 1024 });
   server.on('clientError', (_error, socket: Duplex) => {
@@ -50,7 +50,7 @@ export function openFilteringProxy(options: GateOptions & { services?: readonly 
       });
       joinSockets(socket, outside);
     },
-    lookedUp: (name) => gate.lookedUp(name),
+    lookedUp: gate.lookedUp,
   };
 }
 
@@ -72,7 +72,7 @@ async function onConnect(
   }
   const passed = await gate.judge(request.url ?? '', 'tunnel');
   if (passed.status !== 'ok') {
-    if (gate.refusals <= MAX_ANSWERED) return refuseConnection(socket, passed.code, passed.reason);
+    if (gate.refusals() <= MAX_ANSWERED) return refuseConnection(socket, passed.code, passed.reason);
     socket.destroy();
     return;
   }
@@ -102,7 +102,7 @@ async function onRequest(
     const why = 'port 443 is for TLS, through a tunnel';
     return refuseRequest(response, 403, gate.refuse(passed.target.host, why));
   }
-  await forward(gate, passed satisfies Passed, {
+  await forward(gate, passed, {
     request,
     response,
     path: path.startsWith('?') ? `/${path}` : path,

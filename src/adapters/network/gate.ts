@@ -54,137 +54,124 @@ const MAX_KNOWN = 1_000;
 /** Maximum number of entries named in a refusal. */
 const MAX_NAMED = 10;
 
-/** Decides whether a host may be reached: by its name on the list, then by its resolved addresses. Counts refusals. */
-export class NetworkGate {
-  /** How many requests were refused. */
-  refusals = 0;
-  readonly #allowed: readonly string[];
-  readonly #resolve: (host: string) => Promise<string[]>;
-  readonly #privateHosts: readonly string[];
-  readonly #mayConnect: (address: string, isPrivate: boolean) => boolean;
-  readonly #upstream: Upstream;
-  readonly #onUsed: OnUsed;
-  readonly #known = new Map<string, Promise<string[]>>();
-  readonly connect: (passed: Passed) => Socket;
+/** Decides which hosts may be reached, and reports what becomes of each request. */
+export type NetworkGate = ReturnType<typeof openGate>;
 
-  constructor({
-    allowed,
-    privateHosts = [],
-    resolve = resolveByMachine,
-    mayConnect = isPermittedAddress,
-    connect = connectTo,
-    upstream = { routeTo: () => null },
-    onUsed = () => undefined,
-  }: GateOptions) {
-    this.#onUsed = onUsed;
-    this.#allowed = allowed;
-    this.#privateHosts = privateHosts;
-    this.#resolve = resolve;
-    this.#mayConnect = mayConnect;
-    this.connect = connect;
-    this.#upstream = upstream;
-  }
+/** A gate that judges a host by its name, which has to be on the list, and then by its resolved addresses. */
+export function openGate({
+  allowed,
+  privateHosts = [],
+  resolve = resolveByMachine,
+  mayConnect = isPermittedAddress,
+  connect = connectTo,
+  upstream = { routeTo: () => null },
+  onUsed = () => undefined,
+}: GateOptions) {
+  let refusals = 0;
+  const looked = new Map<string, Promise<string[]>>();
+  const entries = [...allowed, ...privateHosts];
+  return {
+    connect,
+    judge,
+    failed,
+    refuse,
+    /** How many requests were refused. */
+    refusals: () => refusals,
+    /** Reports a permitted host that answered, or a tunnel to it. */
+    reached({ host, port }: Target): void {
+      onUsed({ host: nameOf(host, port), outcome: 'reached', why: '' });
+    },
+    /** Counts a name that a program looked up, unless it is allowed or no name server has it. */
+    lookedUp(name: string): void {
+      const target = parseTarget(name, 443);
+      if (typeof target === 'string' || !target.host.includes('.') || NO_ONES.test(target.host)) return;
+      if (entries.some((entry) => permits([entry.replace(/:\d+$/, '')], target))) return;
+      const { host, why, allow } = lookedUpHost(target.host);
+      onUsed({ host, outcome: 'refused', why, allow });
+    },
+  };
 
   /** Names are resolved only if they are on the list: a DNS query carries data too. */
-  async judge(authority: string, asked: Asked): Promise<Passed | HeldBack> {
+  async function judge(authority: string, asked: Asked): Promise<Passed | HeldBack> {
     const target = parseTarget(authority, asked === 'plain' ? 80 : null);
-    if (typeof target === 'string') return held(403, this.refuse(authority, target));
-    const isPrivate = permits(this.#privateHosts, target);
-    if (!isPrivate && !permits(this.#allowed, target)) {
-      return held(403, this.#refuseUnlisted(nameOf(target.host, target.port), flagFor(target)));
-    }
+    if (typeof target === 'string') return held(403, refuse(authority, target));
+    const isPrivate = permits(privateHosts, target);
+    if (!isPrivate && !permits(allowed, target)) return held(403, refuseUnlisted(target));
     // A host in this machine's network is reached directly: only an address that is looked up here can be checked.
-    const via = isPrivate ? null : this.#upstream.routeTo(target, asked === 'plain');
-    if (typeof via === 'string') return held(502, this.failed(target, `cannot be reached: ${via}`));
-    if (via !== null) return this.#judgeBehind(via, target);
+    const via = isPrivate ? null : upstream.routeTo(target, asked === 'plain');
+    if (typeof via === 'string') return held(502, failed(target, `cannot be reached: ${via}`));
+    if (via !== null) return judgeBehind(via, target);
     let found: string[];
     try {
-      found = await this.#resolve(target.host);
+      found = await resolve(target.host);
     } catch (error) {
-      return held(502, this.failed(target, `has no address (${codeOf(error)})`));
+      return held(502, failed(target, `has no address (${codeOf(error)})`));
     }
-    const addresses = found.filter((address) => this.#mayConnect(address, isPrivate));
+    const addresses = found.filter((address) => mayConnect(address, isPrivate));
     if (addresses.length > 0) return { status: 'ok', target, addresses, via: null };
-    return held(403, this.#refuseAddresses(target, found, isPrivate));
+    return held(403, refuseAddresses(target, found, isPrivate));
   }
 
   /**
    * The proxy resolves the name and decides where to connect. If this machine can resolve the name, none of its
    * addresses may be a refused one; a machine behind a proxy often cannot resolve names of the internet.
    */
-  async #judgeBehind(via: URL, target: Target): Promise<Passed | HeldBack> {
-    const known = await this.#lookUpAside(target.host);
-    const closed = known.filter((address) => !this.#mayConnect(address, false));
-    if (closed.length > 0) return held(403, this.#refuseAddresses(target, closed, false));
+  async function judgeBehind(via: URL, target: Target): Promise<Passed | HeldBack> {
+    const closed = (await lookUpAside(target.host)).filter((address) => !mayConnect(address, false));
+    if (closed.length > 0) return held(403, refuseAddresses(target, closed, false));
     return { status: 'ok', target, addresses: [], via };
   }
 
-  /**
-   * What this machine knows about a name that is resolved elsewhere; looked up once, since finding nothing may take a
-   * second.
-   */
-  #lookUpAside(host: string): Promise<string[]> {
-    if (this.#known.size > MAX_KNOWN) this.#known.clear();
+  /** What this machine knows about a name that is resolved elsewhere; looked up once, since finding nothing may take a second. */
+  function lookUpAside(host: string): Promise<string[]> {
+    if (looked.size > MAX_KNOWN) looked.clear();
     const known =
-      this.#known.get(host) ??
-      Promise.race([this.#resolve(host).catch(() => []), setTimeout(LOOKUP_MS, [], { ref: false })]);
-    this.#known.set(host, known);
+      looked.get(host) ??
+      Promise.race([resolve(host).catch(() => []), setTimeout(LOOKUP_MS, [], { ref: false })]);
+    looked.set(host, known);
     return known;
   }
 
-  /** Counts a name that a program looked up, unless it is allowed or no name server has it. */
-  lookedUp(name: string): void {
-    const target = parseTarget(name, 443);
-    if (typeof target === 'string' || !target.host.includes('.') || NO_ONES.test(target.host)) return;
-    const isAllowed = [this.#allowed, this.#privateHosts].some((entries) =>
-      entries.some((entry) => permits([entry.replace(/:\d+$/, '')], target)),
-    );
-    if (isAllowed) return;
-    const { host, why, allow } = lookedUpHost(target.host);
-    this.#onUsed({ host, outcome: 'refused', why, allow });
-  }
-
-  /** Reports a permitted host that answered, or a tunnel to it. */
-  reached({ host, port }: Target): void {
-    this.#onUsed({ host: nameOf(host, port), outcome: 'reached', why: '' });
-  }
-
   /** Reports a permitted host that gave no answer; returns that in words. */
-  failed({ host, port }: Target, why: string): string {
-    this.#onUsed({ host: nameOf(host, port), outcome: 'failed', why: `${host} ${why}` });
+  function failed({ host, port }: Target, why: string): string {
+    onUsed({ host: nameOf(host, port), outcome: 'failed', why: `${host} ${why}` });
     return `${host} ${why}`;
   }
 
   /** Counts a refusal; returns it in words, with the host in printable form. */
-  refuse(host: string, why: string, allow: HostUse['allow'] = null): string {
-    return this.#refused(host, `${plainName(host)}: ${why}`, allow);
+  function refuse(host: string, why: string, allow: HostUse['allow'] = null): string {
+    return refused(host, `${plainName(host)}: ${why}`, allow);
   }
 
   /** Requests by commands are untrusted, so they are kept short and plain. */
-  #refused(host: string, why: string, allow: HostUse['allow']): string {
-    this.refusals += 1;
-    this.#onUsed({ host: plainName(host), outcome: 'refused', why, allow });
+  function refused(host: string, why: string, allow: HostUse['allow']): string {
+    refusals += 1;
+    onUsed({ host: plainName(host), outcome: 'refused', why, allow });
     return why;
   }
 
-  #refuseUnlisted(host: string, allow: string | null): string {
-    const entries = [...this.#allowed, ...this.#privateHosts];
+  function refuseUnlisted(target: Target): string {
+    const host = nameOf(target.host, target.port);
+    const allow = flagFor(target);
     const why =
       entries.length === 0
         ? 'is refused: no host is allowed'
         : `is not one of the allowed domains (${listed(entries, MAX_NAMED)})`;
-    const words = `${plainName(host)} ${why}${allow === null ? '' : `; to allow it: ${allow}`}`;
-    return this.#refused(host, words, allow);
+    return refused(
+      host,
+      `${plainName(host)} ${why}${allow === null ? '' : `; to allow it: ${allow}`}`,
+      allow,
+    );
   }
 
   /** The name is allowed, but its address is not. */
-  #refuseAddresses(target: Target, addresses: readonly string[], isPrivate: boolean): string {
+  function refuseAddresses(target: Target, addresses: readonly string[], isPrivate: boolean): string {
     const kinds = new Set(addresses.map(addressKind));
     const canBeAllowed = !isPrivate && kinds.size === 1 && kinds.has('private');
     const allow = canBeAllowed ? flagFor(target, true) : null;
-    const what = [...kinds].map(addressMeaning);
+    const what = [...kinds].map((kind) => ADDRESS_MEANINGS[kind]);
     const why = `it resolves to ${listed(addresses, 3)}: ${listed(what, MAX_NAMED)}`;
-    return this.refuse(target.host, allow === null ? why : `${why}; to allow it: ${allow}`, allow);
+    return refuse(target.host, allow === null ? why : `${why}; to allow it: ${allow}`, allow);
   }
 }
 
@@ -232,11 +219,7 @@ function isPermittedAddress(address: string, isPrivate: boolean): boolean {
 }
 
 /** What an address is, to follow it in a sentence. */
-export function addressMeaning(kind: AddressKind): string {
-  return MEANINGS[kind];
-}
-
-const MEANINGS: Readonly<Record<AddressKind, string>> = {
+export const ADDRESS_MEANINGS: Readonly<Record<AddressKind, string>> = {
   public: 'a public address',
   private: 'an address in a private network',
   metadata: 'an address at which clouds serve credentials, which is never allowed',

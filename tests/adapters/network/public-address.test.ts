@@ -1,6 +1,8 @@
 import { networkInterfaces } from 'node:os';
 import { expect, test } from 'vitest';
-import { isPublicAddress } from '../../../src/adapters/network/public-address.ts';
+import { addressKind } from '../../../src/adapters/network/public-address.ts';
+
+const isPublic = (address: string) => addressKind(address) === 'public';
 
 test.each([
   '0.0.0.0',
@@ -38,14 +40,14 @@ test.each([
   '',
   '0177.0.0.1',
   '2130706433',
-])('commands are not connected to %s', (address) => expect(isPublicAddress(address)).toBe(false));
+])('commands are not connected to %s', (address) => expect(isPublic(address)).toBe(false));
 
 test.each(['8.8.8.8', '1.1.1.1', '104.16.1.34', '172.32.0.1', '2606:4700::6810:122', '2a04:4e42::223'])(
   'commands may be connected to %s',
-  (address) => expect(isPublicAddress(address)).toBe(true),
+  (address) => expect(isPublic(address)).toBe(true),
 );
 
 test("this machine's own addresses are not public", () => {
   const own = Object.values(networkInterfaces()).flatMap((list) => list?.map(({ address }) => address) ?? []);
-  expect(own.filter(isPublicAddress)).toEqual([]);
+  expect(own.filter(isPublic)).toEqual([]);
 });

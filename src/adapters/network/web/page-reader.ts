@@ -11,7 +11,7 @@ import { oneLine } from '../../../domain/text/terminal.ts';
 import { formatNumber, listed, sentence } from '../../../domain/text/words.ts';
 import { timeoutSignal } from '../../../files/time-limit.ts';
 import type { PageRead, PageReader } from '../../../ports/network.ts';
-import { addressMeaning, codeOf, lookupAmong, resolveByMachine } from '../gate.ts';
+import { ADDRESS_MEANINGS, codeOf, lookupAmong, resolveByMachine } from '../gate.ts';
 import { proxyOptions, type Upstream } from '../machine-proxy.ts';
 import { addressKind } from '../public-address.ts';
 import { type MarkdownOf, mediaType, pageText, type TextMaking } from './page-text.ts';
@@ -171,7 +171,7 @@ async function wayTo(
   if (closed !== undefined)
     return refused(
       'policy',
-      `Not read: ${target.host} resolves to ${closed}: ${addressMeaning(addressKind(closed))}.`,
+      `Not read: ${target.host} resolves to ${closed}: ${ADDRESS_MEANINGS[addressKind(closed)]}.`,
     );
   if (via !== null) return { dispatcher: new ProxyAgent(proxyOptions(via, url.protocol === 'https:')) };
   return { dispatcher: new Agent({ connect: { lookup: lookupAmong(addresses) } }) };
