@@ -60,12 +60,14 @@ static void steady_devices(void) {
   }
 }
 
+/* What bubblewrap and process 1 report goes to the runner over one socket, and its answer comes back. */
+enum { STATUS = 3, GATE = 4 };
+
 static void before(char **argv, char **envp) {
   const char *first = argv[0];
-  unsigned from = number(&first, 10);
-  /* Stops the use of descriptors that whoever started us left open. Before Linux 5.9, one by one. */
-  if (sys(close_range, from, ~0U, 0) < 0)
-    for (unsigned fd = from; fd < 65536; fd++) sys(close, fd);
+  /* bubblewrap keeps the first for itself. */
+  must(sys(dup3, STATUS, GATE, 0), "dup3");
+  close_from(number(&first, 10));
   /* bubblewrap refuses to start with capabilities that a container has given a plain user. */
   sys(prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL);
   steady_devices();
@@ -75,11 +77,11 @@ static void before(char **argv, char **envp) {
 /* ---- Process 1 ---- */
 
 /*
- *   launcher init GATE CHANNEL ERRORS FILE_BYTES OPEN_FILES PROCESSES FILTERED NAMES_PORT "PORT..." FOLDER PROGRAM [ARG...]
+ *   launcher init CHANNEL ERRORS FILE_BYTES OPEN_FILES PROCESSES FILTERED NAMES_PORT "PORT..." FOLDER PROGRAM [ARG...]
  *
  * It listens in the network namespace and hands the listeners to the runner, which serves them: TCP at each PORT, then UDP at
- * NAMES_PORT unless that is 0. They go to CHANNEL, a channel of Node.js (`stdio: 'ipc'`). Then it writes a byte to GATE and waits
- * for one in reply: without that nothing is run. The command starts in FOLDER below the working directory, within the limits (0 for
+ * NAMES_PORT unless that is 0. They go to CHANNEL, a channel of Node.js (`stdio: 'ipc'`). Then it writes `ready` to GATE and waits
+ * for a byte in reply: without that nothing is run. The command starts in FOLDER below the working directory, within the limits (0 for
  * none), with ERRORS as its stderr and the system call filter unless FILTERED is 0, and has none of the descriptors. Process 1 exits with its code, or 128 + n for a signal n, and
  * with that the kernel ends everything else in the namespace.
  */
@@ -107,7 +109,7 @@ static int take_number(char ***argv) {
 }
 
 static int init(char **argv, char **envp) {
-  int gate = take_number(&argv), channel = take_number(&argv), errors = take_number(&argv);
+  int channel = take_number(&argv), errors = take_number(&argv);
   const char *file_bytes = *argv++;
   uint64_t most_bytes = number(&file_bytes, 10);
   int open_files = take_number(&argv), processes = take_number(&argv),
@@ -118,9 +120,10 @@ static int init(char **argv, char **envp) {
     hand_over(channel, listen_on_loopback(2 /* SOCK_DGRAM */, names),
               "{\"cmd\":\"NODE_HANDLE\",\"type\":\"dgram.Socket\",\"dgramType\":\"udp4\",\"msg\":0}\n");
 
-  char byte = '\n';
-  if (sys(write, gate, &byte, 1) != 1 || sys(read, gate, &byte, 1) != 1) return 1;
-  sys(close, gate);
+  static const char ready[] = "ready\n";
+  char byte;
+  if (sys(write, GATE, ready, sizeof ready - 1) < 0 || sys(read, GATE, &byte, 1) != 1) return 1;
+  sys(close, GATE);
   if (channel) sys(close, channel);
 
   const char *path = *argv++;
@@ -128,19 +131,8 @@ static int init(char **argv, char **envp) {
   if (command == 0) {
     must(sys(dup3, errors, 2, 0), "stderr");
     if (errors > 2) sys(close, errors);
-    long folder = open_folder(AT_FDCWD, path, strlen(path));
-    if (folder < 0 || sys(fchdir, folder) < 0) {
-      static const char gone[] = "The working directory is gone, or is behind a link: ";
-      sys(write, 2, gone, sizeof gone - 1);
-      sys(write, 2, path, strlen(path));
-      sys(write, 2, "\n", 1);
-      sys(exit_group, 1);
-    }
-    sys(close, folder);
-    limit(RLIMIT_CORE, 0);
-    limit(RLIMIT_FSIZE, most_bytes);
-    limit(RLIMIT_NOFILE, open_files);
-    limit(RLIMIT_NPROC, processes);
+    go_to_folder(AT_FDCWD, path);
+    set_limits(most_bytes, open_files, processes);
     if (filtered) install_shared_filter();
     fail(argv[0], sys(execve, argv[0], argv, envp));
   }

@@ -1,6 +1,7 @@
 /*
  * Runs one command in a Landlock sandbox, for containers that refuse namespaces. It needs no privileges, no libc and no namespace:
- * Linux 6.12 or later (Landlock ABI 6), and system call filters with user notification.
+ * Linux 6.12 or later (Landlock ABI 6), and system call filters with user notification. With the order `u` it runs a command without a
+ * sandbox, on any kernel: it limits and ends it, and contains nothing.
  *
  *   launcher PROGRAM [ARG...]      its environment is the command's
  *
@@ -18,7 +19,7 @@
  * The command is a child of the broker, and whatever becomes an orphan, too: where Yama is in force (`ptrace_scope` 1, as on Ubuntu),
  * only an ancestor may read the memory of a process.
  *
- * Each wall is one function; its comment says what it stops.
+ * Each wall is one function; its comment says what it stops. Without a sandbox there are only launcher and command.
  */
 #include <asm/unistd.h>
 #include <linux/audit.h>
@@ -154,7 +155,7 @@ static struct {
   int kept_count;
   const char *root, *folder;
   uint64_t file_bytes, open_files, processes;
-  int has_errors;
+  int has_errors, is_uncontained;
 } orders;
 
 static char order_text[512 * 1024];
@@ -167,6 +168,7 @@ static char order_text[512 * 1024];
  *   p PORT                    of 127.0.0.1, which the runner serves; it is told the number of the order, from 0
  *   b, o, n COUNT             bytes of a file, open files, processes; 0 for no limit
  *   e                         stderr is descriptor 4
+ *   u                         no sandbox
  */
 static void read_orders(void) {
   size_t size = 0, at = 0;
@@ -216,6 +218,7 @@ static void read_orders(void) {
       case 'o': orders.open_files = number(&value, 10); break;
       case 'n': orders.processes = number(&value, 10); break;
       case 'e': orders.has_errors = 1; break;
+      case 'u': orders.is_uncontained = 1; break;
       default: fail("unknown orders", 0);
     }
     at = end + 1;
@@ -224,8 +227,11 @@ static void read_orders(void) {
 
 /* ---- Walls ---- */
 
-/* Stops the use of descriptors that whoever started us left open: a log, a socket of a CI agent. */
-static void close_from(int first) { must(sys(close_range, first, ~0U, 0), "close_range"); }
+/* Stops the use of descriptors that whoever started us left open: a log, a socket of a CI agent. Before Linux 5.9, one by one. */
+static void close_from(unsigned first) {
+  if (sys(close_range, first, ~0U, 0) < 0)
+    for (unsigned fd = first; fd < 65536; fd++) sys(close, fd);
+}
 
 /* Stops everything that root may do in a container: other users' files, raw sockets, devices, other processes. */
 static void drop_capabilities(void) {
@@ -355,11 +361,18 @@ static long open_folder(int from, const char *path, size_t size) {
   return folder;
 }
 
-static void go_to_folder(int root) {
-  const char *path = orders.folder ? orders.folder : "";
+/* The command learns what is wrong: another one may have removed the folder. */
+static void go_to_folder(int root, const char *path) {
+  static const char gone[] = "The working directory is gone, or is behind a link: ";
   long folder = open_folder(root, path, strlen(path));
-  if (folder < 0 || sys(fchdir, folder) < 0) fail("the working directory is gone, or is behind a link", folder);
-  sys(close, folder);
+  if (folder >= 0 && sys(fchdir, folder) == 0) {
+    sys(close, folder);
+    return;
+  }
+  sys(write, 2, gone, sizeof gone - 1);
+  sys(write, 2, path, strlen(path));
+  sys(write, 2, "\n", 1);
+  sys(exit_group, 1);
 }
 
 static void limit(int what, uint64_t most) {
@@ -371,11 +384,11 @@ static void limit(int what, uint64_t most) {
 }
 
 /* Stops a command that fills a disk with one file, uses up descriptors or numbers of processes, or dumps what it has read. */
-static void set_limits(void) {
+static void set_limits(uint64_t file_bytes, uint64_t open_files, uint64_t processes) {
   limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_FSIZE, orders.file_bytes);
-  limit(RLIMIT_NOFILE, orders.open_files);
-  limit(RLIMIT_NPROC, orders.processes);
+  limit(RLIMIT_FSIZE, file_bytes);
+  limit(RLIMIT_NOFILE, open_files);
+  limit(RLIMIT_NPROC, processes);
 }
 
 /*
@@ -1133,24 +1146,31 @@ static void be_broker(int asked_on, int reaped, long command) {
 
 /* ---- The command, and the launcher ---- */
 
+/* Until the program starts, what fails is reported in `failures`. */
 static void be_command(char **argv, char **envp, const int *places, int root, int asked_on, int failures) {
+  uint64_t none = 0;
+  int is_contained = !orders.is_uncontained, program = -1;
   report_to = failures;
   sys(prctl, PR_SET_PDEATHSIG, 9);
   sys(setsid);
-  go_to_folder(root);
-  int program = unreadable_copy(argv[0]);
-  if (program < 8) program = must(sys(fcntl, program, F_DUPFD_CLOEXEC, 8), "fcntl");
+  if (is_contained) program = unreadable_copy(argv[0]);
+  if (program >= 0 && program < 8) program = must(sys(fcntl, program, F_DUPFD_CLOEXEC, 8), "fcntl");
   must(sys(dup3, orders.has_errors ? ERRORS : 1, 2, 0), "stderr");
-  set_limits();
-  enter_inner_domain(places);
-  install_shared_filter();
-  int notify = install_broker_filter();
-  must(send_descriptor(asked_on, notify, "."), "sendmsg");
-  /* Stops the command from answering its own questions, and from everything else that is open. */
-  must(sys(close_range, 3, ~0U, 4 /* CLOSE_RANGE_CLOEXEC */), "close_range");
-  uint64_t none = 0;
+  go_to_folder(root, orders.folder ? orders.folder : "");
+  set_limits(orders.file_bytes, orders.open_files, orders.processes);
+  if (is_contained) {
+    enter_inner_domain(places);
+    install_shared_filter();
+    int notify = install_broker_filter();
+    must(send_descriptor(asked_on, notify, "."), "sendmsg");
+    /* Stops the command from answering its own questions, and from everything else that is open. */
+    must(sys(close_range, 3, ~0U, 4 /* CLOSE_RANGE_CLOEXEC */), "close_range");
+  } else {
+    sys(close, ORDERS);
+    sys(close, ERRORS);
+  }
   sys(rt_sigprocmask, 2 /* SIG_SETMASK */, &none, NULL, 8);
-  fail(argv[0], sys(execveat, program, "", argv, envp, AT_EMPTY_PATH));
+  fail(argv[0], is_contained ? sys(execveat, program, "", argv, envp, AT_EMPTY_PATH) : sys(execve, argv[0], argv, envp));
 }
 
 /* Kills what is in the domain, except the caller. A few rounds: something may have been in the middle of starting. */
@@ -1161,14 +1181,75 @@ static void kill_domain(int rounds) {
   }
 }
 
+/* What a look at the machine has found. */
+enum { MOST_PROCESSES = 1 << 16, MOST_NUMBERS = 1 << 22, MOST_LOOKS = 100 };
+static struct process { uint32_t pid, parent; char state; } found[MOST_PROCESSES];
+static uint8_t is_below[MOST_NUMBERS];
+
+static int look_at(uint32_t pid, struct process *to) {
+  char path[64], text[512];
+  proc_path(path, pid, "/stat");
+  long file = sys(openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+  long got = file < 0 ? 0 : sys(read, file, text, sizeof text - 1);
+  if (file >= 0) sys(close, file);
+  if (got <= 0) return 0;
+  text[got] = 0;
+  /* pid (name) state parent ... threads: the name may contain anything. */
+  while (got > 0 && text[got] != ')') got--;
+  const char *at = text + got + 4;
+  *to = (struct process){pid, number(&at, 10), text[got + 2]};
+  for (int field = 4; *at && field < 20; at++) field += *at == ' ';
+  /* One whose main thread has ended looks like a zombie while others run. */
+  if (to->state == 'Z' && number(&at, 10) > 1) to->state = 'R';
+  return 1;
+}
+
+/* Sends a signal to all that descends from this process. Returns whether any was in neither of two states before. */
+static int signal_all_below(int signal, char settled) {
+  static char entries[32768];
+  struct entry { uint64_t inode, next; uint16_t size; uint8_t type; char name[]; };
+  long folder = sys(openat, AT_FDCWD, "/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0), got;
+  int count = 0, is_any_left = 0;
+  while ((got = sys(getdents64, folder, entries, sizeof entries)) > 0)
+    for (long at = 0; at < got; at += ((struct entry *)(entries + at))->size) {
+      const char *name = ((struct entry *)(entries + at))->name;
+      uint32_t pid = number(&name, 10);
+      if (pid && pid < MOST_NUMBERS && !*name && count < MOST_PROCESSES) count += look_at(pid, &found[count]);
+    }
+  sys(close, folder);
+  is_below[sys(getpid)] = 1;
+  /* A parent may have a higher number than its child. */
+  for (int is_new = 1; is_new;) {
+    is_new = 0;
+    for (struct process *one = found; one < found + count; one++) {
+      if (is_below[one->pid] || !is_below[one->parent]) continue;
+      is_below[one->pid] = is_new = 1;
+      /* Those of another user, such as what sudo has started, cannot be signalled. */
+      if (sys(kill, one->pid, signal) == 0 && one->state != 'Z' && one->state != settled) is_any_left = 1;
+    }
+  }
+  for (int i = 0; i < count; i++) is_below[found[i].pid] = 0;
+  return is_any_left;
+}
+
+/*
+ * Kills what the launcher has started, without a domain. All are stopped first: what is stopped starts nothing, so that looks catch up
+ * with a tree that grows.
+ */
+static int kill_below(void) {
+  for (int i = 0; i < MOST_LOOKS && signal_all_below(19 /* SIGSTOP */, 'T'); i++) continue;
+  return signal_all_below(9, 0);
+}
+
 /* Ends only once nothing is left: every orphan becomes a child of the launcher, and is reaped. */
 static void end_everything(void) {
-  int status;
-  for (;;) {
-    kill_domain(1);
+  int status, is_any_left = 1;
+  for (int rounds = 0; is_any_left && rounds < MOST_LOOKS; rounds += orders.is_uncontained) {
     long gone;
     while ((gone = sys(wait4, -1, &status, 1 /* WNOHANG */, 0)) > 0) continue;
     if (gone == -ECHILD) return;
+    if (orders.is_uncontained) is_any_left = kill_below();
+    else kill_domain(1);
     wait_for(NULL, 0, 1);
   }
 }
@@ -1260,27 +1341,12 @@ static void hide_channel(char **envp) {
   *to = NULL;
 }
 
-static int launch(char **argv, char **envp) {
-  static int places[MOST_RULES];
-  check_kernel();
-  drop_capabilities();
-  no_new_privileges();
-  read_orders();
-  if (!orders.root) fail("incomplete orders", 0);
-  close_from(orders.port_count ? CHANNEL + 1 : CHANNEL);
-  hide_channel(envp);
-  open_places(places);
-  int root = must(sys(openat, AT_FDCWD, orders.root, O_PATH | O_DIRECTORY | O_CLOEXEC, 0), orders.root);
-  enter_outer_domain();
-  must(sys(prctl, PR_SET_CHILD_SUBREAPER, 1), "subreaper");
-  uint64_t all = ~0ULL, children = 1 << 16;
-  sys(rt_sigprocmask, 2 /* SIG_SETMASK */, &all, NULL, 8);
-  int reaped = must(sys(signalfd4, -1, &children, 8, O_CLOEXEC | O_NONBLOCK), "signalfd4");
-  int alive[2], failures[2];
+/* Starts the processes of a sandbox, and returns the one that ends with the code of the command. */
+static long start_contained(char **argv, char **envp, int root, int reaped, const int *places, int *failures, long *guard) {
+  int alive[2];
   must(sys(pipe2, alive, O_CLOEXEC), "pipe2");
-
-  long guard = must(start_process(), "clone");
-  if (guard == 0) {
+  *guard = must(start_process(), "clone");
+  if (*guard == 0) {
     for (int fd = 0; fd <= CHANNEL; fd++) sys(close, fd);
     sys(close, alive[1]);
     be_guard(alive[0], root);
@@ -1302,11 +1368,42 @@ static int launch(char **argv, char **envp) {
     for (int i = 0; i < orders.rule_count; i++) sys(close, places[i]);
     be_broker(asking[0], reaped, command);
   }
-  sys(close, 0);
-  sys(close, 1);
-  sys(close, failures[1]);
   if (orders.port_count) sys(close, CHANNEL);
   for (int i = 0; i < orders.rule_count; i++) sys(close, places[i]);
+  return broker;
+}
+
+static int launch(char **argv, char **envp) {
+  static int places[MOST_RULES];
+  read_orders();
+  if (!orders.root) fail("incomplete orders", 0);
+  close_from(orders.port_count ? CHANNEL + 1 : CHANNEL);
+  if (!orders.is_uncontained) {
+    check_kernel();
+    drop_capabilities();
+    no_new_privileges();
+    hide_channel(envp);
+    open_places(places);
+  }
+  int root = must(sys(openat, AT_FDCWD, orders.root, O_PATH | O_DIRECTORY | O_CLOEXEC, 0), orders.root);
+  if (!orders.is_uncontained) enter_outer_domain();
+  sys(prctl, PR_SET_CHILD_SUBREAPER, 1);
+  uint64_t all = ~0ULL, children = 1 << 16;
+  sys(rt_sigprocmask, 2 /* SIG_SETMASK */, &all, NULL, 8);
+  int reaped = must(sys(signalfd4, -1, &children, 8, O_CLOEXEC | O_NONBLOCK), "signalfd4");
+  int failures[2];
+  long first, guard = 0;
+  if (orders.is_uncontained) {
+    must(sys(pipe2, failures, O_CLOEXEC), "pipe2");
+    first = must(start_process(), "clone");
+    if (first == 0) be_command(argv, envp, NULL, root, -1, failures[1]);
+  } else {
+    first = start_contained(argv, envp, root, reaped, places, failures, &guard);
+  }
+  sys(close, 0);
+  sys(close, 1);
+  sys(close, ERRORS);
+  sys(close, failures[1]);
 
   int code = -1;
   struct poll polled[3] = {{ORDERS, IN, 0}, {reaped, IN, 0}, {failures[0], IN, 0}};
@@ -1327,8 +1424,8 @@ static int launch(char **argv, char **envp) {
     int status;
     long pid;
     while ((pid = sys(wait4, -1, &status, 1 /* WNOHANG */, 0)) > 0) {
-      if (pid == broker && !(status & 0x7f)) code = status >> 8 & 0xff;
-      else if (pid == broker || pid == guard) {
+      if (pid == first && (orders.is_uncontained || !(status & 0x7f))) code = status & 0x7f ? 128 + (status & 0x7f) : status >> 8 & 0xff;
+      else if (pid == first || pid == guard) {
         static const char ended[] = "launcher: its broker or guard ended\n";
         sys(write, 2, ended, sizeof ended - 1);
         code = 125;
@@ -1347,7 +1444,7 @@ __attribute__((used)) void begin(long *stack) {
   long count = stack[0];
   char **argv = (char **)(stack + 1), **envp = argv + count + 1;
   if (count > 3 && !memcmp(argv[1], "before", 7)) before(argv + 2, envp);
-  if (count > 12 && !memcmp(argv[1], "init", 5)) sys(exit_group, init(argv + 2, envp));
+  if (count > 11 && !memcmp(argv[1], "init", 5)) sys(exit_group, init(argv + 2, envp));
   if (count == 2 && !memcmp(argv[1], "filter", 7)) {
     make_shared_filter();
     sys(exit_group, sys(write, 1, code, code_size * sizeof *code) < 0);

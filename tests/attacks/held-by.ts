@@ -39,7 +39,7 @@ export const HOLDS = {
     label: 'process namespace',
     reach: 'everywhere',
     means:
-      'a pid namespace for each command, which the kernel kills along with process 1; `landlock`: a domain that its launcher kills; with `--sandbox off`, processes with a mark in their environment are killed',
+      'a pid namespace for each command, which the kernel kills along with process 1; `landlock`: a domain that its launcher kills; with `--sandbox off`, all that descends from the launcher is killed',
   },
   untraced: {
     label: 'untraceable shell',

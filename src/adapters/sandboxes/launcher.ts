@@ -7,8 +7,8 @@ import { orMissing } from './host-files.ts';
 
 /** SHA-256 of what that script makes. */
 const HASHES: Readonly<Record<'x64' | 'arm64', string>> = {
-  x64: '649af81ab0d82001e874920957ef313c92c755e2f23266e0d27547712978e116',
-  arm64: 'bca7a253ddb32f09d0b618d7ba1ce9b832d74e5ae5ec087cdace682d35a31557',
+  x64: '4dff3033bae4c4bec65742306b4f5e6cc034d45313d8f731d26ea06d1eda9dec',
+  arm64: '2461bd63425630778ae3ca95789e2699467c1f0e10df60d5f28dbed265454124',
 };
 
 /** Beside the bundle, and where the sources have it. */

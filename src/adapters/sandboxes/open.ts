@@ -4,7 +4,6 @@ import { whyNotTogether } from '../../domain/review/service.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import { PROXY_PORT } from './bubblewrap/listeners.ts';
 import { openBubblewrap } from './bubblewrap/open.ts';
-import { killMarked } from './command/process-table.ts';
 import { openUncontained } from './none.ts';
 import type { OpenedSandbox, SandboxOptions } from './options.ts';
 
@@ -38,14 +37,6 @@ async function openBest(options: SandboxOptions): Promise<OpenedSandbox> {
   };
 }
 
-/**
- * Ends processes that a killed runner left behind. In a sandbox everything dies with the runner; without one a command keeps
- * running, and is recognised by the git dir it was given.
- */
-export function endLeftovers(sandboxGitDir: string): Promise<void> {
-  return killMarked(`GIT_DIR=${sandboxGitDir}`);
-}
-
 const NO_CACHES = warning(
   'WARN_NO_EFFECT_WITHOUT_SANDBOX',
   '--cache HAS NO EFFECT: without a sandbox, commands could write into the caches of this machine.',
@@ -54,5 +45,6 @@ const NO_CACHES = warning(
 async function withoutSandbox(options: SandboxOptions, warnings: Warning[]): Promise<OpenedSandbox> {
   const { named = [], found = [] } = options.caches ?? {};
   const all = named.length + found.length > 0 ? [...warnings, NO_CACHES] : warnings;
-  return { status: 'ok', sandbox: await openUncontained(options), warnings: all, shown: [] };
+  const opened = await openUncontained(options);
+  return opened.status === 'ok' ? { ...opened, warnings: all, shown: [] } : opened;
 }

@@ -14,7 +14,6 @@ import {
 } from '../../domain/journal/recorded-changes.ts';
 import type { RunEvents } from '../../domain/run/events.ts';
 import { listed } from '../../domain/text/words.ts';
-import { endLeftoversOf } from '../../engine/open/verify-place.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { createTools } from '../../tools/registry.ts';
 
@@ -35,8 +34,6 @@ export async function unrecordedChanges(
   const isBetween = open.length === 0;
   if (isBetween && !(hasDied && start.root === checkout.root))
     return { refusal: null, gone: [], unrecorded: [] };
-  // No process of the run may keep changing files while they are examined.
-  await endLeftoversOf(directory);
   clearScratch(directory);
   const calls = events.flatMap((event) => (event.type === 'tool.started' ? [event.call] : []));
   const reopened = await reopenWorkspace(

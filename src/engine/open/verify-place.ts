@@ -1,10 +1,8 @@
 /** Where a run's verify commands run: out of reach of anything the model's commands could have prepared for them. */
 
-import { existsSync, mkdirSync, mkdtempSync, readdirSync } from 'node:fs';
+import { mkdirSync, mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { endLeftovers } from '../../adapters/sandboxes/open.ts';
-import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { makeFreshCheckout, makeVerifyGit } from '../../adapters/workspace/verify-git-dir.ts';
 import { CutShort } from '../../domain/errors/thrown.ts';
 import type { VerifyIn } from '../../domain/run/model-settings.ts';
@@ -116,13 +114,6 @@ async function openCheckout(
       await end(contained, folder);
     },
   };
-}
-
-/** Ends what the commands of a killed runner left running, in the work tree and in its fresh checkouts. */
-export async function endLeftoversOf({ sandboxGitDir, scratch }: RunDirectory): Promise<void> {
-  const places = existsSync(scratch) ? readdirSync(scratch).filter((name) => name.startsWith(FOLDER)) : [];
-  for (const gitDir of [sandboxGitDir, ...places.map((name) => join(scratch, name, 'git'))])
-    await endLeftovers(gitDir);
 }
 
 /** Prefix of the folders' names. */

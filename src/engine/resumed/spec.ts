@@ -27,7 +27,6 @@ import type { Sandbox, Tool } from '../../ports.ts';
 import { openServersOf } from '../mcp/open-servers.ts';
 import { openProvider } from '../open/provider.ts';
 import { recordedTools } from '../open/tools.ts';
-import { endLeftoversOf } from '../open/verify-place.ts';
 import { whyMisplaced } from '../open-run.ts';
 import { type Admit, type Admitted, interruptedOutcome, type OpenedRun, type Settled } from '../ready.ts';
 import type { Session } from '../session.ts';
@@ -121,8 +120,6 @@ async function admit(resuming: Resuming, checkout: Checkout): Promise<Admitted |
     openProvider: () =>
       openProvider(session, model, { fallback: start.fallback, reviewer: start.review?.by ?? null }),
     async begin(places) {
-      // Nothing may change while the work tree is examined.
-      await endLeftoversOf(directory);
       clearScratch(directory);
       const begun = beginReopening(checkout, places, {
         base: state.base,

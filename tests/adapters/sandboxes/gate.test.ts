@@ -11,13 +11,13 @@ import { expect, test } from 'vitest';
 import { findLauncher } from '../../../src/adapters/sandboxes/launcher.ts';
 import { tempFolder } from '../../support/files/temp-folder.ts';
 
-const GATE_FD = 5;
+const GATE_FD = 4;
 
 function start(script: string, folder = ''): { gate: Duplex; ended: Promise<[number, string]> } {
   const limits = [0, 64, 0, 1];
-  const args = ['init', GATE_FD, 0, 1, ...limits, 0, '', folder, '/bin/sh', '-c', script].map(String);
+  const args = ['init', 0, 1, ...limits, 0, '', folder, '/bin/sh', '-c', script].map(String);
   const child = spawn(findLauncher(arch) ?? '', args, {
-    stdio: ['ignore', 'pipe', 'ignore', 'ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', 'pipe', 'ignore', 'ignore', 'pipe'],
     cwd: tempFolder(),
   });
   let said = '';

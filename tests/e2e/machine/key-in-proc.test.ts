@@ -10,12 +10,14 @@ test.each(sampled(['off', 'required'] as const, () => 'sandbox'))(
   async (mode) => {
     const repository = await makeRepository({ 'a.txt': 'a\n' });
     // Without a sandbox other processes of the machine are visible, other runs of these tests among them.
-    const where = mode === 'off' ? '/proc/{$PPID,self}/{environ,cmdline}' : '/proc/[0-9]*/{environ,cmdline}';
+    const where =
+      mode === 'off' ? '/proc/{$runner,$PPID,self}/{environ,cmdline}' : '/proc/[0-9]*/{environ,cmdline}';
     // The key of the tests and a token, and not the pattern that finds them. Reversed, so that no redaction hides them.
     const look = `
+    runner=$(sed 's/.*) . //; s/ .*//' /proc/$PPID/stat)
     cat ${where} 2> /dev/null | tr '\\0' '\\n' |
       grep -a '[0]123456789abcdef\\|[c]anary-of' | rev > found
-    tr '\\0' '\\n' < /proc/$PPID/environ | grep -c '^ANTHROPIC_API_KEY=\\**$' >> found
+    tr '\\0' '\\n' < /proc/$runner/environ | grep -c '^ANTHROPIC_API_KEY=\\**$' >> found
     true`;
     const { result, events } = await scriptedRun({
       repository,

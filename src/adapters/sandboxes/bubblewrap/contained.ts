@@ -1,10 +1,6 @@
-/** A command in a bubblewrap that runs: what bubblewrap reports, how it ends, and how it is ended. */
+/** A command in a bubblewrap that runs: what bubblewrap and process 1 report, how it ends, and how it is ended. */
 
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import type { Readable } from 'node:stream';
-import { OutputCapture } from '../command/output-capture.ts';
-import type { OutputPipe, PipeSource } from '../command/output-pipe.ts';
+import type { Duplex } from 'node:stream';
 import {
   identify,
   killDescendants,
@@ -12,8 +8,8 @@ import {
   type ProcessId,
   waitUntilGone,
 } from '../command/process-table.ts';
-import type { ExitStatus } from '../command/spawn.ts';
-import { type ContainedProcess, SandboxFailure, untilClosed, withTimeout } from '../command/supervised.ts';
+import { type ExitStatus, type StartedCommand, withTimeout } from '../command/spawn.ts';
+import { type ContainedProcess, SandboxFailure } from '../command/supervised.ts';
 import { usageInNamespace } from '../command/usage.ts';
 
 /** How long bubblewrap may take to report its namespace's init. */
@@ -22,28 +18,55 @@ const STATUS_MS = 5_000;
 const KILL_MS = 30_000;
 /** What init does not take with it in this time is killed one by one, and again as often. */
 const SWEEP_MS = 250;
-const COMPLAINT_MS = 500;
-/** How much of bubblewrap's own output an error message includes. */
-const COMPLAINT_LIMITS = { head: 2_000, tail: 0 };
 
-/** A bubblewrap that runs, and what it says of itself. */
-export interface RunningBubblewrap {
-  readonly child: ChildProcess;
-  readonly status: BubblewrapStatus;
-  readonly ended: Promise<ExitStatus>;
-  readonly output: Readable;
-  /** Rejects if it must not begin. */
-  readonly allowed: Promise<void>;
+/** What is reported from a sandbox before its command begins. */
+export interface SandboxStatus {
+  /** The namespace's init, by its process id outside; null if bubblewrap ended without creating one, or it is gone already. */
+  readonly init: Promise<ProcessId | null>;
+  /** Resolves when init has been set up; never if it ends before. */
+  readonly ready: Promise<void>;
+  /**
+   * Lets the command begin. Only from `ready` on does init die with bubblewrap, and bubblewrap with us: if either died earlier, the
+   * command would run on without limits. If we die, init gets no answer and exits.
+   */
+  begin(): void;
 }
 
-/** The command as what supervises it sees it. */
-export function containedIn({ child, status, ended, output, allowed }: RunningBubblewrap): ContainedProcess {
-  // What it says when it cannot set up the sandbox.
-  const words = child.stdio[2] as Readable;
-  const complaint = new OutputCapture(COMPLAINT_LIMITS);
-  words.on('data', (chunk: Buffer) => complaint.write(chunk));
+/**
+ * Reads the socket on which bubblewrap and then process 1 report (native/bubblewrap.c). Commands cannot write to it: bubblewrap has
+ * closed its end in the sandbox, and process 1 closes its own before it starts one.
+ */
+export function statusFrom(socket: Duplex): SandboxStatus {
+  let text = '';
+  const said = (pattern: RegExp) =>
+    new Promise<RegExpExecArray>((resolve) => {
+      socket.on('data', () => {
+        const found = pattern.exec(text);
+        if (found !== null) resolve(found);
+      });
+    });
+  socket.on('data', (chunk: Buffer) => {
+    text += chunk.toString('latin1');
+  });
+  // It ended before it started, as the exit code shows.
+  socket.on('error', () => socket.destroy());
+  const gone = new Promise<null>((resolve) => socket.once('close', () => resolve(null)));
+  const reported = Promise.race([said(/"child-pid": *(\d+)[^\d]/), gone]);
+  return {
+    init: reported.then((found) => identify(Number(found?.[1] ?? 0))),
+    ready: said(/^ready$/m).then(() => undefined),
+    begin: () => void socket.end('\n'),
+  };
+}
+
+/** The command as what supervises it sees it. `begun` rejects if it must not begin. */
+export function containedIn(
+  { child, ended, output, said }: StartedCommand,
+  status: SandboxStatus,
+  begun: Promise<void>,
+): ContainedProcess {
   let hasBegun = false;
-  const begun = allowed.then(() => {
+  const allowed = begun.then(() => {
     hasBegun = true;
   });
   let init: ProcessId | null = null;
@@ -53,10 +76,8 @@ export function containedIn({ child, status, ended, output, allowed }: RunningBu
 
   async function exited(): Promise<ExitStatus> {
     const exit = await ended;
-    if (exit.exitCode === null || (hasBegun && (await status.commandStarted))) return exit;
-    await withTimeout(COMPLAINT_MS, once(words, 'close'));
-    const said = complaint.excerpt().head.trim();
-    throw new SandboxFailure(said || `bubblewrap ended with exit code ${exit.exitCode}.`);
+    if (exit.exitCode === null || hasBegun) return exit;
+    throw new SandboxFailure((await said()).trim() || `bubblewrap ended with exit code ${exit.exitCode}.`);
   }
 
   /** Whether bubblewrap ended by itself, which means that nothing of the namespace is left. */
@@ -73,7 +94,7 @@ export function containedIn({ child, status, ended, output, allowed }: RunningBu
   }
 
   return {
-    exited: Promise.race([begun.then(() => exited()), exited()]),
+    exited: Promise.race([allowed.then(exited), exited()]),
     output,
     usage: (look) => (init === null ? null : usageInNamespace(init, look)),
     async killAll() {
@@ -90,43 +111,5 @@ export function containedIn({ child, status, ended, output, allowed }: RunningBu
       child.kill('SIGKILL');
       if (init !== null) await waitUntilGone(init, KILL_MS);
     },
-  };
-}
-
-/** The status, and the descriptor for bubblewrap. */
-type OpenStatus = BubblewrapStatus & Pick<OutputPipe, 'writer' | 'closeWriter'>;
-
-/** What bubblewrap reports on its status descriptor, one JSON document per line. */
-interface BubblewrapStatus {
-  /**
-   * The namespace's init, by its process id outside; null if bubblewrap ended without creating one, or it is gone already.
-   */
-  readonly init: Promise<ProcessId | null>;
-  /** Resolves when bubblewrap has ended: whether the command was started at all. */
-  readonly commandStarted: Promise<boolean>;
-}
-
-/**
- * Has bubblewrap report into `pipe`, whose bytes reach `onBytes`. Commands cannot write to it: neither they nor the namespace's init
- * have the descriptor.
- */
-export async function openStatus(pipes: PipeSource): Promise<OpenStatus> {
-  let text = '';
-  let hasLine = () => {};
-  const firstLine = new Promise<void>((resolve) => {
-    hasLine = resolve;
-  });
-  const { output, writer, closeWriter } = await pipes.open((bytes) => {
-    text += Buffer.from(bytes).toString('latin1');
-    if (text.includes('\n')) hasLine();
-  });
-  const ended = untilClosed(output);
-  ended.then(hasLine);
-  return {
-    writer,
-    closeWriter,
-    init: firstLine.then(() => identify(Number(/"child-pid": *(\d+)/.exec(text)?.[1] ?? 0))),
-    // The document with the exit code is missing if the setup failed before the command was executed.
-    commandStarted: ended.then(() => /"exit-code":/.test(text)),
   };
 }

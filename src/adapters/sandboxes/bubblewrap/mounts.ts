@@ -7,33 +7,18 @@ import { isWithin } from '../../../domain/changes/path.ts';
 import { UnusableFile } from '../../../domain/errors/thrown.ts';
 import { readRegularFile } from '../../../files/regular-file.ts';
 import type { SandboxGitDir } from '../../../ports/workspace.ts';
-import type { OpenCaches } from '../caches/open-caches.ts';
 import { realPathOf, statOf } from '../host-files.ts';
+import { HOME_INSIDE, type Mount, OURS_INSIDE } from '../mount.ts';
 import type { SandboxOptions } from '../options.ts';
+import type { MachineView } from '../view.ts';
 import { credentialFilesIn } from '../visible/credential-files.ts';
 import { gitConfig } from '../visible/environment.ts';
 import { etcMounts } from '../visible/etc-folder.ts';
-import type { Toolchains } from '../visible/toolchains.ts';
-import type { UserMount } from '../visible/user-mounts.ts';
-import type { Bind, Mount } from './args.ts';
 
-/** The home folder inside: empty, and removed with the command. */
-export const HOME_INSIDE = '/home/agent';
-/** Where our own files that commands need are mounted. */
-const OURS_INSIDE = '/run/patchsmith';
 /** Where the program is that ssh and git use for a tunnel. */
 const TUNNEL_INSIDE = join(OURS_INSIDE, 'tunnel');
 
 const MEBIBYTE = 1024 * 1024;
-
-/** The parts of the machine that commands will see. */
-export interface MachineView {
-  /** The home folders that they may not see. */
-  readonly homes: readonly string[];
-  readonly toolchains: Toolchains;
-  readonly added: readonly UserMount[];
-  readonly caches: OpenCaches;
-}
 
 /** The mounts, and the variables that git needs in order to find what they show. `files` is a private folder for what is mounted. */
 export async function mountsOf(
@@ -84,14 +69,6 @@ export async function mountsOf(
   ];
   return { mounts, variables: git.variables };
 }
-
-/** The mount of another file of our own, and its path inside. */
-export function oursInside(source: string, name: string): Bind {
-  return { kind: 'read-only', source, at: join(OURS_INSIDE, name) };
-}
-
-/** Below it, commands see the caches of package managers. */
-export const CACHES_INSIDE = join(OURS_INSIDE, 'caches');
 
 async function systemMounts(): Promise<Mount[]> {
   const mounts: Mount[] = [{ kind: 'read-only', source: '/usr', at: '/usr' }];

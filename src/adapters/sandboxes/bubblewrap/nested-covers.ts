@@ -4,19 +4,26 @@
  * files may not be changed either.
  */
 
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NestedRepository } from '../../../ports/workspace.ts';
+import type { SandboxCommand } from '../../../ports.ts';
 import { hasVanished } from '../host-files.ts';
-import type { Mount } from './args.ts';
+import type { Mount } from '../mount.ts';
+import type { SandboxOptions } from '../options.ts';
 
-/** The repositories within the work tree whose git dirs are covered. */
-export interface Covered {
-  readonly root: string;
-  /** Where the work tree is visible. */
-  readonly at: string;
-  readonly nested: readonly NestedRepository[];
-  /** An empty private folder. */
-  readonly emptyFolder: string;
+/** The covers, once the repositories are known. `files` is a private folder. */
+export async function coversOf(
+  options: Pick<SandboxOptions, 'root' | 'shownAs' | 'sandboxGitDir'>,
+  files: string,
+): Promise<(command: Pick<SandboxCommand, 'isSetup'>) => readonly Mount[]> {
+  const emptyFolder = join(files, 'empty-folder');
+  await mkdir(emptyFolder, { mode: 0o755 });
+  return ({ isSetup = false }) => {
+    const { nested } = options.sandboxGitDir;
+    const shown = isSetup ? nested.map((one) => ({ ...one, readOnly: false })) : nested;
+    return nestedCovers(options, shown, emptyFolder);
+  };
 }
 
 /**
@@ -32,7 +39,11 @@ export interface Covered {
  * visible, and the next one may open it again. bubblewrap needs no permission to mount there. If a place is gone, it is not
  * recreated: nothing is run then.
  */
-export function nestedCovers({ root, at, nested, emptyFolder }: Covered): Mount[] {
+function nestedCovers(
+  { root, shownAs: at = root }: Pick<SandboxOptions, 'root' | 'shownAs'>,
+  nested: readonly NestedRepository[],
+  emptyFolder: string,
+): Mount[] {
   for (const one of nested) refuseIfGone(root, placeOf(one));
   const readOnly = new Set(nested.filter((one) => one.readOnly === true).map(({ path }) => path));
   const isFixed = (path: string) => foldersAbove(path).some((folder) => readOnly.has(folder));

@@ -10,7 +10,7 @@ import { isWithin } from '../../../domain/changes/path.ts';
 import type { ProcessId } from '../command/process-table.ts';
 import { isAlive } from '../command/process-table.ts';
 import { resolvePath } from '../host-files.ts';
-import type { Bind, Mount, PinnedMount } from './args.ts';
+import type { Bind, Mount, PinnedMount } from '../mount.ts';
 
 /** O_PATH: needs no permission to read, and does not open a device. */
 const O_PATH = 0o10000000;

@@ -5,12 +5,14 @@ import type { CommandLimits } from '../../../domain/run/limits.ts';
 import type { Sandbox } from '../../../ports.ts';
 import { enforcedLimits } from '../command/limits.ts';
 import { SandboxFailure } from '../command/supervised.ts';
-import { type BubblewrapFeatures, type KernelSetting, PID_MAX } from './args.ts';
-import type { BubblewrapSetup, UnprovenSetup } from './setup.ts';
-import { bubblewrapSandbox, hasNames } from './start.ts';
-
-/** A variable in bubblewrap's own environment that must not be visible inside. */
-const CANARY = 'PATCHSMITH_CANARY';
+import {
+  type BubblewrapFeatures,
+  type BubblewrapSetup,
+  bubblewrapSandbox,
+  hasNames,
+  type KernelSetting,
+  PID_MAX,
+} from './start.ts';
 
 const PROBE_MS = 30_000;
 
@@ -27,7 +29,7 @@ type ProvenSandbox =
 
 /** Asks for everything, and leaves out what exactly is refused. */
 export async function prove(
-  setup: UnprovenSetup,
+  setup: Omit<BubblewrapSetup, 'features' | 'settings' | 'limits' | 'isFiltered'>,
   wanted: { readonly settings: readonly KernelSetting[]; readonly limits?: CommandLimits | undefined },
 ): Promise<ProvenSandbox> {
   const { network } = setup;
@@ -84,11 +86,10 @@ type Probed =
 /** The sandbox if every assertion held, or what went wrong. */
 async function probed(setup: BubblewrapSetup): Promise<Probed> {
   const { features, files, settings } = setup;
-  const sandbox = bubblewrapSandbox({ ...forProbe(setup), outerEnv: { [CANARY]: 'outside' } });
+  const sandbox = bubblewrapSandbox(forProbe(setup));
   const [pidNamespace, netNamespace] = ['pid', 'net'].map((name) => readlinkSync(`/proc/self/ns/${name}`));
   const script = `
     fail() { echo "$1"; exit 1; }
-    [ -z "\${${CANARY}+set}" ] || fail 'environment variables reach commands'
     pid=$(readlink /proc/self/ns/pid)
     [ -n "$pid" ] || fail '/proc is missing'
     [ "$pid" != '${pidNamespace}' ] || fail 'other processes are visible'

@@ -2,9 +2,8 @@
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Mount } from './args.ts';
+import { type Mount, oursInside } from '../mount.ts';
 import { PROXY_PORT } from './listeners.ts';
-import { oursInside } from './mounts.ts';
 
 /** Whatever runs in the sandbox itself is reached directly, by any of the names that it has for itself. */
 const DIRECT = 'localhost,.localhost,127.0.0.1,127.0.0.0/8,0.0.0.0,::1,[::1],sandbox';

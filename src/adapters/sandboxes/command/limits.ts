@@ -39,23 +39,6 @@ export function kernelLimits({ processes, fileBytes, openFiles }: EnforcedLimits
 }
 
 /**
- * Shell text that sets the limits the kernel can enforce; whatever a command starts inherits them and cannot raise them.
- * Bourne shells count file sizes in blocks of 512 bytes. A limit that is already lower is kept.
- */
-export function limitingScript({ processes, fileBytes, openFiles }: EnforcedLimits): string {
-  const count = processes.limit + HEADROOM;
-  return [
-    'ulimit -c 0',
-    `ulimit -f ${Math.max(1, Math.floor(fileBytes.limit / 512))}`,
-    `ulimit -n ${openFiles.limit}`,
-    // Outside a user namespace the kernel would count every process of the user, including a browser's hundred threads.
-    ...(processes.keptBy === 'kernel' ? [`ulimit -u ${count} || ulimit -p ${count}`] : []),
-  ]
-    .map((line) => `{ ${line}; } 2> /dev/null`)
-    .join('; ');
-}
-
-/**
  * The kernel's bound is this much above the limit, so that the watch finds and ends a command that exceeds the limit: at the
  * bound, a fork bomb would only keep trying. It is also the number of process ids that the kernel assigns only once
  * (RESERVED_PIDS in kernel/pid.c).

@@ -1,6 +1,7 @@
 /** Reads /proc: which processes exist, who started them, and whether one is still the same. */
 
 import { readdirSync, writeFileSync } from 'node:fs';
+import { kill } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { entriesOf, orMissing, readText } from '../host-files.ts';
 
@@ -27,9 +28,15 @@ function hasLivingThread(pid: number): boolean {
   return threads.some(({ name }) => statOf(`${pid}/task/${name}`)?.ended === false);
 }
 
-/** Kills exactly this process, never a later one with its number. */
+/** Kills exactly this process, never a later one with its number. One that is gone or not ours is left alone. */
 export function killProcess(process: ProcessId): void {
-  if (isAlive(process)) killNow(process.pid);
+  if (!isAlive(process)) return;
+  try {
+    kill(process.pid, 'SIGKILL');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ESRCH' && code !== 'EPERM') throw error;
+  }
 }
 
 /**
@@ -72,32 +79,6 @@ export function killDescendants(process: ProcessId): void {
     if (stat !== null && family.has(stat.parent)) killProcess({ pid, startTime: stat.startTime });
 }
 
-/** A process may start another between the scan and the signal; we give up on a tree that grows faster than this. */
-const SWEEPS = 50;
-
-/**
- * Kills all processes whose environment contains `entry`, and all their descendants. They are stopped first: only scans
- * limited to new processes are fast enough to catch up with a tree that keeps growing.
- */
-export async function killMarked(entry: string): Promise<void> {
-  for (let sweep = 0; sweep < SWEEPS; sweep++) {
-    const family = new Family(entry);
-    let found = family.newMembers();
-    if (found.length === 0) return;
-    for (let look = 0; look < SWEEPS && found.length > 0; look++) {
-      for (const pid of found) signalNow(pid, 'SIGSTOP');
-      found = family.newMembers();
-    }
-    for (const pid of family.members()) killNow(pid);
-    await sleep(2);
-  }
-}
-
-/** Sends SIGKILL to a process, or to a group when `pid` is negative. One that is gone or not ours is left alone. */
-export function killNow(pid: number): void {
-  signalNow(pid, 'SIGKILL');
-}
-
 /**
  * Starts a process that, with all its descendants, is the kernel's first choice when memory runs out. A child inherits its
  * parent's score, and setting it later would miss what the child has already started: so for this moment we take on the
@@ -115,58 +96,6 @@ export function asFirstVictim<T>(start: () => T): T {
 }
 
 const OOM_SCORE = '/proc/self/oom_score_adj';
-
-function signalNow(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    if (code !== 'ESRCH' && code !== 'EPERM') throw error;
-  }
-}
-
-/** Living processes whose environment contains `entry` (`NAME=value`), and all their descendants. */
-export function processesMarked(entry: string): number[] {
-  return new Family(entry).newMembers();
-}
-
-class Family {
-  readonly #entry: string;
-  readonly #known = new Set<number>();
-  readonly #members = new Set<number>();
-
-  constructor(entry: string) {
-    this.#entry = entry;
-  }
-
-  /** Oldest first: killed in this order, a shell has no time to report the death of its child. */
-  members(): number[] {
-    return [...this.#members].sort((a, b) => a - b);
-  }
-
-  /** Members that appeared since the last call; those already seen are not examined again. */
-  newMembers(): number[] {
-    const children = new Map<number, number[]>();
-    const found = new Set<number>();
-    for (const pid of allProcesses()) {
-      if (this.#known.has(pid)) continue;
-      const stat = statOf(`${pid}`);
-      if (stat === null || (stat.ended && !hasLivingThread(pid))) continue;
-      this.#known.add(pid);
-      children.set(stat.parent, [...(children.get(stat.parent) ?? []), pid]);
-      // Reading an environment waits for the locks of that process' memory, which a fork bomb holds for a long time.
-      if (this.#members.has(stat.parent) || this.#isMarked(pid)) found.add(pid);
-    }
-    // A set is iterated in order of insertion, entries added on the way included.
-    for (const pid of found) for (const child of children.get(pid) ?? []) found.add(child);
-    for (const pid of found) this.#members.add(pid);
-    return [...found].sort((a, b) => a - b);
-  }
-
-  #isMarked(pid: number): boolean {
-    return readText(`/proc/${pid}/environ`)?.split('\0').includes(this.#entry) ?? false;
-  }
-}
 
 function allProcesses(): number[] {
   return readdirSync('/proc')

@@ -3,10 +3,7 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { EnforcedLimits } from '../../../domain/run/limits.ts';
-import { shellWord } from '../../../domain/shell-word.ts';
 import { orMissing } from '../host-files.ts';
-import { limitingScript } from './limits.ts';
 
 /** The absolute path of a program of the machine, searched for in fixed folders: PATH may lead elsewhere. `more` come last. */
 export function findProgram(name: string, more: readonly string[] = []): string | null {
@@ -21,37 +18,6 @@ export function programIn(folders: readonly string[], name: string): string | nu
 /** bash if available: most scripts are written for it. */
 export function findShell(): string {
   return findProgram('bash') ?? '/bin/sh';
-}
-
-/** The command line that runs `line` within limits, with its errors in its output, in the order of writing. */
-export function limitedCommand({ line, limits, folder }: Contained): string[] {
-  const script = `${limitingScript(limits)}; exec 2>&1; ${entering(folder)}; exec "$@"`;
-  return ['/bin/sh', '-c', script, 'sh', ...line];
-}
-
-/** Goes to a folder below the current one, unless a command has put something else in its place, such as a link. */
-function entering(folder: string, to = ''): string {
-  if (folder === '') return ':';
-  const wrong = shellWord(`The working directory ${folder} is gone, or is behind a link.`);
-  const goes = `cd -P . && here=\${PWD%/} && cd -P -- ${shellWord(`./${folder}`)} && [ "$PWD" = "$here"/${shellWord(folder)} ]`;
-  return `{ ${goes}; } 2> /dev/null || { echo ${wrong} ${to}; exit 1; }`;
-}
-
-/**
- * The command line of a program that the runner talks to, with separate stderr. When the other end of the descriptor `lifeline`
- * is closed, for whatever reason, its process group is killed; the program does not get that descriptor.
- */
-export function lastingCommand({ line, limits, folder }: Contained, lifeline: number): string[] {
-  const watch = `( read -r end <&${lifeline}; kill -9 0 ) < /dev/null > /dev/null 2>&1 &`;
-  const script = `${limitingScript(limits)}; ${watch} exec ${lifeline}<&-; ${entering(folder, '>&2')}; exec "$@"`;
-  return ['/bin/sh', '-c', script, 'sh', ...line];
-}
-
-/** What is run, within which limits and in which folder below the current one; `''` is the current one. */
-export interface Contained {
-  readonly line: readonly string[];
-  readonly limits: EnforcedLimits;
-  readonly folder: string;
 }
 
 /** The shell, with `name` as the script's own name and as the prefix of the shell's errors. */

@@ -1,8 +1,10 @@
 /** Starts the process of a command, and connects its output. */
 
 import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { CommandTalk } from '../../../ports.ts';
+import { OutputCapture } from './output-capture.ts';
 import type { PipeSource } from './output-pipe.ts';
 import { asFirstVictim } from './process-table.ts';
 
@@ -26,22 +28,46 @@ interface OutputPlace {
 /** The entries of `stdio` for stdin, stdout and `errorsFd`: of one without a conversation, nothing and a pipe for all its output. */
 type OwnStdio = readonly [stdin: 'ignore' | 'pipe', stdout: number | 'pipe', errors: 'ignore' | 'pipe'];
 
-/** Starts it with `spawn`, as the kernel's first choice when memory runs out. `ended` settles before its pipes close. */
+/** A command that has been started. */
+export interface StartedCommand {
+  /** What contains it. Its stderr is a pipe. */
+  readonly child: ChildProcess;
+  readonly output: Readable;
+  /** Settles when `child` has exited, before its pipes close; rejects when it could not be started. */
+  readonly ended: Promise<ExitStatus>;
+  /** What `child` has said on its own stderr, once it has ended. Call it once. */
+  said(): Promise<string>;
+}
+
+/** How long what it says may take after its end. */
+const WORDS_MS = 2_000;
+const WORDS_LIMITS = { head: 4_000, tail: 0 };
+
+/** Starts it with `spawn`, as the kernel's first choice when memory runs out. */
 export async function spawnCommand(
   { pipes, onBytes, talk, errorsFd }: OutputPlace,
   spawn: (...stdio: OwnStdio) => ChildProcess,
-): Promise<{ child: ChildProcess; output: Readable; ended: Promise<ExitStatus> }> {
+): Promise<StartedCommand> {
   if (talk === undefined) {
     const { output, writer, closeWriter } = await pipes.open(onBytes);
     const child = asFirstVictim(() => spawn('ignore', writer, 'ignore'));
     closeWriter();
-    return { child, output, ended: exitOf(child) };
+    return { child, output, ended: exitOf(child), said: wordsOf(child) };
   }
   const child = asFirstVictim(() => spawn('pipe', 'pipe', 'pipe'));
-  return { child, output: converse(talk, child, errorsFd), ended: exitOf(child) };
+  return { child, output: converse(talk, child, errorsFd), ended: exitOf(child), said: wordsOf(child) };
 }
 
-/** Settles when the child exits, before its pipes close; rejects when it could not be started. */
+function wordsOf(child: ChildProcess): StartedCommand['said'] {
+  const words = child.stdio[2] as Readable;
+  const capture = new OutputCapture(WORDS_LIMITS);
+  words.on('data', (chunk: Buffer) => capture.write(chunk));
+  return async () => {
+    if (!words.closed) await withTimeout(WORDS_MS, once(words, 'close'));
+    return capture.excerpt().head;
+  };
+}
+
 function exitOf(child: ChildProcess): Promise<ExitStatus> {
   return new Promise((resolve, reject) => {
     child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
@@ -64,4 +90,17 @@ function converse(talk: CommandTalk, { stdio }: ChildProcess, errorsFd: number):
     end: () => stdin.end(),
   });
   return stdout;
+}
+
+/** The promise's value, or null after `limitMs`. No timer is left behind. */
+export async function withTimeout<T>(limitMs: number, promise: Promise<T>): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(resolve, limitMs, null);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

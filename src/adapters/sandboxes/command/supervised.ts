@@ -11,7 +11,7 @@ import { DenialLines } from './denial-lines.ts';
 import { OutputCapture } from './output-capture.ts';
 import type { PipeSource } from './output-pipe.ts';
 import { type ScriptPlace, withScript } from './shell.ts';
-import type { ExitStatus } from './spawn.ts';
+import { type ExitStatus, withTimeout } from './spawn.ts';
 import type { ResourceUsage } from './usage.ts';
 import { ResourceWatchdog } from './watchdog.ts';
 
@@ -169,7 +169,7 @@ async function firstOf(
 }
 
 /** Also settles when the stream breaks: everything read until then is the output. */
-export function untilClosed(stream: Readable): Promise<void> {
+function untilClosed(stream: Readable): Promise<void> {
   return new Promise((resolve) => {
     stream.once('end', resolve);
     stream.once('close', resolve);
@@ -181,17 +181,4 @@ export function untilClosed(stream: Readable): Promise<void> {
 function neverStarted(): CommandResult {
   const end = { exitCode: null, signal: null, timedOut: false, interrupted: true, durationMs: 0 };
   return { end, output: whole('') };
-}
-
-/** The promise's value, or null after `limitMs`. No timer is left behind. */
-export async function withTimeout<T>(limitMs: number, promise: Promise<T>): Promise<T | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(resolve, limitMs, null);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

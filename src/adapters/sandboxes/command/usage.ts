@@ -1,7 +1,7 @@
 /** How much the processes of a command use, according to /proc. */
 
 import { entriesOf, readText, statOf } from '../host-files.ts';
-import { descendantsOf, identify, type ProcessId, processesMarked } from './process-table.ts';
+import { descendantsOf, identify, type ProcessId } from './process-table.ts';
 
 /** What a command's processes use of the machine at one moment. */
 export interface ResourceUsage {
@@ -27,11 +27,6 @@ export function usageInNamespace(init: ProcessId, enough: number): ResourceUsage
   const usage = sum(inside === undefined ? '/proc' : folder, pids, enough);
   // A later process with the same number would have shown the whole machine.
   return pids.length > 0 && identify(init.pid)?.startTime === init.startTime ? usage : null;
-}
-
-/** Everything that was started with `entry` in its environment. */
-export function usageOfMarked(entry: string, enough: number): ResourceUsage {
-  return sum('/proc', processesMarked(entry), enough);
 }
 
 function sum(folder: string, pids: readonly number[], enough: number): ResourceUsage {

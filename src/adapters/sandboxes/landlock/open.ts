@@ -6,21 +6,20 @@ import { arch } from 'node:process';
 import { isWithin } from '../../../domain/changes/path.ts';
 import { shellWord } from '../../../domain/shell-word.ts';
 import { warning } from '../../../domain/warnings/warning.ts';
-import { type MachineView, objectStores } from '../bubblewrap/mounts.ts';
-import { boundariesOf, examine, warningsAbout } from '../bubblewrap/open.ts';
+import { objectStores } from '../bubblewrap/mounts.ts';
 import { pinMounts } from '../bubblewrap/pinned-mounts.ts';
-import { variablesOf } from '../bubblewrap/setup.ts';
 import { enforcedLimits } from '../command/limits.ts';
 import { OutputPipes } from '../command/output-pipe.ts';
 import { findShell } from '../command/shell.ts';
 import { entriesOf, readText, realPathOf, statOf } from '../host-files.ts';
+import { type LandlockRule, type LaunchedSetup, MAX_DOT_GIT_BYTES, type PutBackFile } from '../launched.ts';
 import { findLauncher, whyNoLauncher } from '../launcher.ts';
 import { type OpenedSandbox, ownFolder, type SandboxOptions } from '../options.ts';
+import { examine, type MachineView, variablesOf } from '../view.ts';
 import { credentialFilesIn } from '../visible/credential-files.ts';
 import { gitConfig } from '../visible/environment.ts';
 import { ETC_FILES } from '../visible/etc-folder.ts';
 import { proveLandlock } from './probe.ts';
-import { type LandlockRule, type LandlockSetup, MAX_DOT_GIT_BYTES, type PutBackFile } from './start.ts';
 
 /** Opens a sandbox by Landlock; `above` says why no level above it is available. */
 export async function openLandlock(options: SandboxOptions, above: string): Promise<OpenedSandbox> {
@@ -42,7 +41,8 @@ export async function openLandlock(options: SandboxOptions, above: string): Prom
   const pipes = new OutputPipes(files);
   const network = options.network ?? null;
   const { root, folder = '', sandboxGitDir } = options;
-  const setup: LandlockSetup = {
+  const setup: LaunchedSetup = {
+    level: 'landlock',
     launcher,
     shell: findShell(),
     root: realPathOf(root) ?? root,
@@ -74,7 +74,7 @@ export async function openLandlock(options: SandboxOptions, above: string): Prom
     'WARN_SANDBOX_LANDLOCK',
     `Commands are contained by Landlock alone: they see the names of all files and processes of this machine, and can change modes, owners and times of files that belong to their user. ${above}`,
   );
-  const warnings = [weaker, ...(await warningsAbout(root, boundariesOf(options).homes))];
+  const warnings = [weaker, ...seen.warnings];
   if (caches?.found.length)
     warnings.push(warning('WARN_CACHE_MISSING', '--cache auto has no effect at level landlock.'));
   const places = [
@@ -117,7 +117,7 @@ function obstacleIn({ root, sandboxGitDir, caches }: SandboxOptions): string | n
 }
 
 /** What every `.git` that is a file says, that of the checkout and those of submodules, as it was before the first command. */
-function keptFiles({ root, sandboxGitDir }: SandboxOptions): LandlockSetup['kept'] {
+function keptFiles({ root, sandboxGitDir }: SandboxOptions): LaunchedSetup['kept'] {
   const known = new Map<string, PutBackFile | null>();
   return () => {
     const nested = sandboxGitDir.nested.flatMap(({ path, dotGit }) =>

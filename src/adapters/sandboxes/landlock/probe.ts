@@ -9,17 +9,17 @@ import { shellWord } from '../../../domain/shell-word.ts';
 import type { Sandbox } from '../../../ports.ts';
 import { PROXY_PORT } from '../bubblewrap/listeners.ts';
 import { failureOf, forProbe } from '../bubblewrap/probe.ts';
-import { type LandlockSetup, landlockSandbox } from './start.ts';
+import { type LaunchedSetup, launchedSandbox } from '../launched.ts';
 
 /** The sandbox if every assertion held, or what went wrong. */
 export async function proveLandlock(
-  setup: LandlockSetup,
+  setup: LaunchedSetup,
 ): Promise<{ status: 'ok'; sandbox: Sandbox } | { status: 'failed'; failure: string }> {
   const { files, network } = setup;
   const outsider = createServer((connection) => connection.destroy()).listen(0, '127.0.0.1');
   await once(outsider, 'listening');
   const { port } = outsider.address() as AddressInfo;
-  const sandbox = landlockSandbox(forProbe(setup));
+  const sandbox = launchedSandbox(forProbe(setup));
   const filters = Number(/^Seccomp_filters:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]);
   const connects = (to: number) => `$BASH_PROGRAM -c ': < /dev/tcp/127.0.0.1/${to}' 2> /dev/null`;
   const script = `
@@ -47,5 +47,5 @@ export async function proveLandlock(
     echo contained`;
   const failure = await failureOf(sandbox, script);
   outsider.close();
-  return failure === null ? { status: 'ok', sandbox: landlockSandbox(setup) } : { status: 'failed', failure };
+  return failure === null ? { status: 'ok', sandbox: launchedSandbox(setup) } : { status: 'failed', failure };
 }

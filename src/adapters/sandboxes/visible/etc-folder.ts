@@ -5,8 +5,8 @@
 
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Mount } from '../bubblewrap/args.ts';
 import { entriesOf, orMissing, readText, statOfTarget } from '../host-files.ts';
+import type { Mount } from '../mount.ts';
 
 /** Where git's system-wide configuration is inside the sandbox. */
 export const GIT_CONFIG_INSIDE = '/etc/gitconfig';

@@ -3,11 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import {
-  enforcedLimits,
-  limitingScript,
-  processNumbers,
-} from '../../../../src/adapters/sandboxes/command/limits.ts';
+import { enforcedLimits, processNumbers } from '../../../../src/adapters/sandboxes/command/limits.ts';
 import type { CommandEnd } from '../../../../src/domain/conversation/tool.ts';
 import { RUNS_LEADERLESS, writeLeaderlessProgram } from '../../../support/machine/leaderless-program.ts';
 import { makePlace, open } from '../fixture.ts';
@@ -115,12 +111,4 @@ test('process numbers are limited only where a namespace has its own', () => {
   expect(processNumbers(limits(60), '7.0.0')).toBe(360);
   // More is an error of the kernel's.
   expect(processNumbers(limits(10_000_000), '6.18.1')).toBe(4_194_304);
-});
-
-test('every Bourne shell takes the limits', () => {
-  const limits = enforcedLimits(LIMITS, true);
-  expect(limitingScript({ ...limits, processes: { limit: 60, keptBy: 'kernel' } })).toBe(
-    '{ ulimit -c 0; } 2> /dev/null; { ulimit -f 16384; } 2> /dev/null; { ulimit -n 4096; } 2> /dev/null; ' +
-      '{ ulimit -u 360 || ulimit -p 360; } 2> /dev/null',
-  );
 });

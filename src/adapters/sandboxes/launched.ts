@@ -1,33 +1,28 @@
-/**
- * Commands in Landlock domains, without namespaces. Each has a launcher, which starts, brokers and ends it: native/launcher.c.
- */
+/** Commands without namespaces: each has a launcher, which limits and ends it, and contains it by Landlock: native/launcher.c. */
 
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chmodSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
-import type { Duplex, Readable } from 'node:stream';
-import type { EnforcedLimits } from '../../../domain/run/limits.ts';
-import type { SandboxNetwork } from '../../../ports/network.ts';
-import type { Sandbox, SandboxCommand } from '../../../ports.ts';
-import { listenerPorts, serveConnection } from '../bubblewrap/listeners.ts';
-import { kernelLimits } from '../command/limits.ts';
-import { OutputCapture } from '../command/output-capture.ts';
-import type { PipeSource } from '../command/output-pipe.ts';
-import { identify } from '../command/process-table.ts';
-import { type ScriptPlace, scriptCommand } from '../command/shell.ts';
-import { spawnCommand } from '../command/spawn.ts';
+import type { Duplex } from 'node:stream';
+import type { EnforcedLimits } from '../../domain/run/limits.ts';
+import type { SandboxNetwork } from '../../ports/network.ts';
+import type { Sandbox, SandboxCommand } from '../../ports.ts';
+import { listenerPorts, serveConnection } from './bubblewrap/listeners.ts';
+import { kernelLimits } from './command/limits.ts';
+import type { PipeSource } from './command/output-pipe.ts';
+import { identify, killDescendants } from './command/process-table.ts';
+import { type ScriptPlace, scriptCommand } from './command/shell.ts';
+import { spawnCommand, withTimeout } from './command/spawn.ts';
 import {
   type CommandResources,
   type ContainedProcess,
   SandboxFailure,
   supervised,
-  withTimeout,
-} from '../command/supervised.ts';
-import { usageInNamespace } from '../command/usage.ts';
-import { entriesOf, statOf } from '../host-files.ts';
+} from './command/supervised.ts';
+import { usageInNamespace } from './command/usage.ts';
+import { entriesOf, statOf } from './host-files.ts';
 
 /** A place that commands may use, and how (`rights_of` in native/launcher.c). Without numbers, it is whatever is there. */
 export interface LandlockRule {
@@ -45,7 +40,9 @@ export interface PutBackFile {
 }
 
 /** What the commands of one sandbox are started with. */
-export interface LandlockSetup {
+export interface LaunchedSetup {
+  /** With `none`, rules, kept files and a network have no effect. */
+  readonly level: 'landlock' | 'none';
   readonly launcher: string;
   readonly shell: string;
   readonly root: string;
@@ -67,23 +64,22 @@ const ORDERS_FD = 3;
 const ERRORS_FD = 4;
 /** What the launcher says once the command runs. */
 const STARTED = 'started\n';
-const WORDS_MS = 2_000;
 /** Of a file that says where a git dir is. */
 export const MAX_DOT_GIT_BYTES = 8_000;
 /** It ends thousands of processes one at a time, which takes a while on a busy machine. */
 const KILL_MS = 30_000;
 
-/** A sandbox in which a launcher contains each command. */
-export function landlockSandbox(setup: LandlockSetup): Sandbox {
-  const reopen = keepingModes(setup);
-  return supervised({ level: 'landlock', ...setup }, (command, own) => start(setup, command, own, reopen));
+/** A sandbox in which a launcher starts each command. */
+export function launchedSandbox(setup: LaunchedSetup): Sandbox {
+  const reopen = setup.level === 'landlock' ? keepingModes(setup) : () => undefined;
+  return supervised(setup, (command, own) => start(setup, command, own, reopen));
 }
 
 /**
  * Landlock lets commands change the modes of what belongs to their user, also outside. This puts them back that lead to the work tree and
  * to the run directory, and those of what is in it, before the runner finds itself locked out.
  */
-function keepingModes({ root, files }: LandlockSetup): () => void {
+function keepingModes({ root, files }: LaunchedSetup): () => void {
   const runDirectory = dirname(dirname(files));
   const inside = (entriesOf(runDirectory) ?? []).map(({ name }) => join(runDirectory, name));
   const paths = [...withAbove(files), ...inside, ...withAbove(root)];
@@ -102,26 +98,22 @@ function withAbove(folder: string): string[] {
   return above === folder ? [folder] : [...withAbove(above), folder];
 }
 
-/** Folders of one command alone. */
-interface OwnFolders {
-  readonly home: string;
-  readonly tmp: string;
-}
-
 /** `reopen` is called when nothing of the command is left. */
 async function start(
-  setup: LandlockSetup,
+  setup: LaunchedSetup,
   command: SandboxCommand,
   { path, script, onBytes }: CommandResources,
   reopen: () => void,
 ): Promise<ContainedProcess> {
   const { talk, isStrict = false } = command;
-  const own = { home: `${path}-home`, tmp: `${path}-tmp` };
+  // Folders of this command alone.
+  const own: Record<string, string> =
+    setup.level === 'none' ? {} : { HOME: `${path}-home`, TMPDIR: `${path}-tmp` };
   await Promise.all(Object.values(own).map((folder) => mkdir(folder, { mode: 0o700 })));
-  const orders = ordersFor(setup, command, script, own);
+  const orders = ordersFor(setup, command, script, Object.values(own));
   const line = scriptCommand({ program: setup.shell, name: setup.shell, isStrict }, script);
-  const env = { ...setup.env, HOME: own.home, TMPDIR: own.tmp, ...command.env };
-  const { child, output, ended } = await spawnCommand(
+  const env = { ...setup.env, ...own, ...command.env };
+  const { child, output, ended, said } = await spawnCommand(
     { pipes: setup.pipes, onBytes, talk, errorsFd: ERRORS_FD },
     (stdin, stdout, errors) => {
       // Whatever else was left open to us, the launcher closes.
@@ -130,9 +122,6 @@ async function start(
       return spawn(setup.launcher, line, { stdio, env, cwd: '/', detached: true });
     },
   );
-  const words = new OutputCapture({ head: 4_000, tail: 1_000 });
-  const said = child.stdio[2] as Readable;
-  said.on('data', (chunk: Buffer) => words.write(chunk));
   const lifeline = child.stdio.at(ORDERS_FD) as Duplex;
   lifeline.on('error', () => lifeline.destroy());
   lifeline.write(orders);
@@ -148,15 +137,15 @@ async function start(
       () => true,
     );
     if (await withTimeout(KILL_MS, gone)) return;
-    // Its broker takes over.
+    // Its guard takes over, if it has one.
+    if (launcher !== null) killDescendants(launcher);
     child.kill('SIGKILL');
     await gone;
   }
 
   return {
     exited: ended.then(async (exit) => {
-      if (!said.closed) await withTimeout(WORDS_MS, once(said, 'close'));
-      const text = words.excerpt().head;
+      const text = await said();
       if (text !== STARTED && exit.signal === null)
         throw new SandboxFailure(text.replace(STARTED, '').trim() || 'The launcher said nothing.');
       return exit;
@@ -192,15 +181,15 @@ function serve(network: SandboxNetwork, launcher: ChildProcess): () => void {
 
 /** In the format of `read_orders` in native/launcher.c. */
 function ordersFor(
-  setup: LandlockSetup,
+  setup: LaunchedSetup,
   { talk }: SandboxCommand,
   script: ScriptPlace,
-  own: OwnFolders,
+  own: readonly string[],
 ): string {
-  const { rules, root, folder, network, limits, kept } = setup;
+  const { level, rules, root, folder, network, limits, kept } = setup;
   const all: LandlockRule[] = [
     ...rules,
-    ...Object.values(own).map((path): LandlockRule => ({ kind: 'w', path })),
+    ...own.map((path): LandlockRule => ({ kind: 'w', path })),
     ...(script.by === 'file' ? [{ kind: 'r', path: script.path } as const] : []),
   ];
   const { fileBytes, openFiles, processes } = kernelLimits(limits);
@@ -213,6 +202,7 @@ function ordersFor(
     `o${openFiles}`,
     `n${processes ?? 0}`,
     ...(talk === undefined ? [] : ['e']),
+    ...(level === 'none' ? ['u'] : []),
     // Last: their texts are of the work tree, and no order may follow one.
     ...kept().flatMap(({ path, text }) => [`g${path}`, `k${text}`]),
   ];
