@@ -146,14 +146,12 @@ function headOf(part: string): string {
 /** Parses one file, and compares its name with the one in the result. */
 export function parsedFile({ file, text }: PatchFile): ParsedFile {
   if (text === null) return { status: 'failed', why: 'This file is not in the page; changes.patch has it.' };
-  const read = readPatchText(text, { hunks: true });
-  if (read.status === 'failed')
-    return { status: 'failed', why: `This part of the patch cannot be read: ${read.why}.` };
-  const [patched] = read.files;
+  const [patched] = readPatchText(text);
   if (patched === undefined || decoded(patched.path) !== file.path)
     return { status: 'failed', why: 'The patch has another file in this place than the result says.' };
-  const { before, after, hunks } = patched;
-  const mode =
-    before?.mode && after?.mode && before.mode !== after.mode ? `${before.mode} → ${after.mode}` : null;
+  const { hunks } = patched;
+  const before = /\n(?:old|deleted file) mode (\d{6})\n/.exec(text)?.[1];
+  const after = /\nnew (?:file )?mode (\d{6})\n/.exec(text)?.[1];
+  const mode = before && after ? `${before} → ${after}` : null;
   return hunks ? { status: 'ok', hunks, mode } : { status: 'binary', mode };
 }

@@ -1,14 +1,14 @@
 /** Makes the patch from two trees, proves that it turns one into the other, and reads our own patches back. */
 
-import type { ChangedFile, ChangeKind, PathChange } from '../../domain/changes/change.ts';
-import { readPatchText, unquotedName } from '../../domain/changes/patch-text.ts';
+import type { ChangedFile, PathChange } from '../../domain/changes/change.ts';
+import { readPatchText } from '../../domain/changes/patch-text.ts';
 import type { PatchedFile } from '../../domain/changes/provenance.ts';
 import { repositoriesInTree } from '../../domain/review/git-folder.ts';
 import type { BaseRevision } from '../../domain/run/events.ts';
 import { sha256Of } from '../../files/hash.ts';
 import { decodeName } from '../../files/names.ts';
 import { askIn } from '../../git/git.ts';
-import { ScratchIndex } from '../../git/store/trees.ts';
+import { DIFF_TREE, FIND_RENAMES, readChangedFiles, ScratchIndex } from '../../git/store/trees.ts';
 import type { PatchResult, ProvenPatch } from '../../ports/workspace.ts';
 
 /** The patch of `net` against the base's tree, which has these paths. Equal trees give equal bytes, whatever the user's configuration says. */
@@ -38,7 +38,7 @@ export async function makeTreePatch(shadowDir: string, baseTree: string, tree: s
 
 /** Detects renames if it can: git cannot apply that of a link into a folder that replaces the link. */
 async function provenBetween(trees: Trees, proof: ScratchIndex): Promise<PatchResult> {
-  const made = await prove(trees, '--find-renames=50%', proof);
+  const made = await prove(trees, FIND_RENAMES, proof);
   if (made.status === 'proven') return made;
   return prove(trees, '--no-renames', await beginProof(trees.shadowDir, trees.baseTree));
 }
@@ -68,13 +68,13 @@ async function prove(
   renames: string,
   proof: ScratchIndex,
 ): Promise<PatchResult> {
-  const args = [...DIFF, renames, '--raw', '--numstat', ...TEXT, baseTree, tree];
+  const args = [...DIFF_TREE, renames, '--raw', '--numstat', ...TEXT, baseTree, tree];
   const diff = await askIn(shadowDir, args);
   if (diff.exitCode !== 0) return failedPatch('be made', diff.stderr);
   // An empty line parts the lists from the text.
   const end = diff.stdout.indexOf('\n\n') + 1;
   const bytes = diff.stdout.subarray(end === 0 ? 0 : end + 1);
-  const files = changedFiles(diff.stdout.toString('latin1', 0, end));
+  const files = readChangedFiles(diff.stdout.toString('latin1', 0, end));
   if (bytes.length > 0) {
     const applied = await proof.appliedTree(bytes);
     if (applied.tree === null) return failedPatch('be applied to its base', applied.stderr);
@@ -87,58 +87,10 @@ async function prove(
   return { status: 'proven', patch: { bytes, sha256, baseTree, tree, files, repositories: [] } };
 }
 
-/**
- * States everything that a configuration could change about the diff. Git uses some hundred bytes per line of the texts it compares,
- * so that a larger file is in the patch as binary: below this size, even a text of nothing but line endings fits its memory.
- */
-const DIFF = [
-  ...'-c core.bigFileThreshold=4m -c diff.renameLimit=1000 -c diff.orderFile= diff-tree -r --no-ext-diff --no-textconv'.split(
-    ' ',
-  ),
-  ...'--no-color --ignore-submodules=none --submodule=short --no-abbrev'.split(' '),
-];
-
 const TEXT = [
   ...'--patch --binary --full-index --src-prefix=a/ --dst-prefix=b/'.split(' '),
   ...'--unified=3 --inter-hunk-context=0 --diff-algorithm=myers --indent-heuristic'.split(' '),
 ];
-
-/** Parses the output of `--raw --numstat`. */
-function changedFiles(listed: string): ChangedFile[] {
-  const all = listed.split('\n').slice(0, -1);
-  const raw = all.filter((line) => line.startsWith(':'));
-  // Both have the files in the same order.
-  const counts = all.slice(raw.length);
-  return raw.map((line, at) => {
-    const [facts = '', ...names] = line.split('\t');
-    const [, , before, after, status = ''] = facts.split(' ');
-    const [first = '', second] = names.map(nameIn);
-    const [additions, deletions] = counts[at]?.split('\t') ?? [];
-    return {
-      path: second ?? first,
-      kind: second === undefined ? kindOf(status, before === after) : 'rename',
-      ...(second === undefined ? {} : { from: first }),
-      additions: lines(additions),
-      deletions: lines(deletions),
-    };
-  });
-}
-
-function kindOf(status: string, sameBlob: boolean): ChangeKind {
-  if (status === 'A') return 'create';
-  if (status === 'D') return 'delete';
-  return sameBlob && status === 'M' ? 'mode' : 'modify';
-}
-
-function lines(count: string | undefined): number | null {
-  return count === undefined || count === '-' ? null : Number(count);
-}
-
-function nameIn(quoted: string): string {
-  const name = unquotedName(quoted);
-  if (name === null) throw new Error(`git names a file ${quoted}`);
-  return nameInPatch(name);
-}
 
 function failedPatch(what: string, why: string): PatchResult & { status: 'failed' } {
   return { status: 'failed', message: `The patch cannot ${what}: ${why || 'git did not say why'}.` };
@@ -155,17 +107,12 @@ const MAX_PATCH_LINES = 250_000;
 export function patchedFiles(patch: Uint8Array, files: readonly ChangedFile[]): PatchedFile[] | null {
   if (patch.length > MAX_PARSED_PATCH_BYTES || linesWithin(patch, MAX_PATCH_LINES) === null) return null;
   if (patch.length === 0) return files.length === 0 ? [] : null;
-  const read = readPatchText(Buffer.from(patch).toString('latin1'), { hunks: true });
-  if (read.status === 'failed' || read.files.length !== files.length) return null;
+  const parts = readPatchText(Buffer.from(patch).toString('latin1'));
   const patched = files.flatMap((file, at) => {
-    const part = read.files[at];
-    return part && nameInPatch(part.path) === file.path ? [{ file, hunks: part.hunks ?? null }] : [];
+    const { path = '', hunks = null } = parts[at] ?? {};
+    return decodeName(Buffer.from(path, 'latin1')) === file.path ? [{ file, hunks }] : [];
   });
-  return patched.length === files.length ? patched : null;
-}
-
-function nameInPatch(latin1: string): string {
-  return decodeName(Buffer.from(latin1, 'latin1'));
+  return parts.length === files.length && patched.length === files.length ? patched : null;
 }
 
 /** Number of line endings; null if there are more than `most`, after which counting stops. */

@@ -11,14 +11,13 @@ import { costTrailer } from '../../domain/github/publishing/costs.ts';
 import { changeSubject } from '../../domain/github/publishing/plain-text.ts';
 import { draftReasons, verificationOf } from '../../domain/github/publishing/policy.ts';
 import { done, policyViolation, publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
+import type { PathRules } from '../../domain/run/plan.ts';
 import { listed, sentence } from '../../domain/text/words.ts';
 import { warning } from '../../domain/warnings/warning.ts';
 import type { Person } from '../../ports/github.ts';
 import type { Base, PublishJob, PullPlace } from './job.ts';
 import { stop } from './place.ts';
-import { checkLinked, checkPolicy } from './policy-check.ts';
 import { accountOf, checkRules } from './preflight.ts';
-import type { CheckedPatch } from './read-run.ts';
 import { type PatchTrees, rebuildRun } from './rebuild-run.ts';
 
 /** What is used of a pull request here. */
@@ -46,9 +45,9 @@ export interface Ground {
   readonly head: string | null;
   /** A pull request that was closed without being merged and has to be reopened, or null. */
   readonly closed: PullRequest | null;
-  /** The tree of the head if that is this run's commit already, else null. */
-  readonly made: string | null;
   readonly trees: PatchTrees;
+  /** Globs of the pull request, which hold besides those of plan and settings. */
+  readonly rules: readonly PathRules[];
   /** Named in the message of the commit. */
   readonly request: string | null;
   /** The parents of a commit of this tree; null where the branch is at it already. Stops where it must not be made. */
@@ -70,19 +69,16 @@ const TRIES = 3;
  */
 export async function publishChange(
   job: PublishJob,
-  patch: CheckedPatch,
   unfinished: boolean,
   look: () => Promise<Ground | null>,
 ): Promise<RunOutcome> {
   const { branch, publication, result, sayMade } = job;
-  const byName = checkPolicy(job, patch);
   for (let tries = 1; tries <= TRIES; tries += 1) {
     const ground = await look();
     if (ground === null) continue;
     const { clone, base, head } = ground;
     publication.base = { branch: base.branch, sha: base.sha };
-    const tree = ground.made ?? (await rebuildRun(job, clone, patch, ground.trees));
-    const protectedPaths = [...byName, ...(await checkLinked(job, clone, patch, tree))];
+    const { tree, protectedPaths } = await rebuildRun(job, clone, ground.trees, ground.rules);
     const parents = await ground.parents(tree);
     await draftFirst(job, ground, protectedPaths);
     let sha: string | null = null;

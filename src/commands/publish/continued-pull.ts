@@ -28,15 +28,9 @@ import { threadAnswer, withFollowUp } from '../../texts/pull-request.ts';
 import type { Ground } from './change.ts';
 import { cleanMergeIn, cloneFor, mergeIn, type PublishJob } from './job.ts';
 import { obstacleIn, stop } from './place.ts';
-import { checkPolicy } from './policy-check.ts';
-import type { CheckedPatch } from './read-run.ts';
 
 /** The pull request as it is now: the change goes on its head, and never over it. Null if that moves meanwhile. */
-export async function lookAtContinuedPull(
-  job: PublishJob,
-  patch: CheckedPatch,
-  followUp: FollowUp,
-): Promise<Ground | null> {
+export async function lookAtContinuedPull(job: PublishJob, followUp: FollowUp): Promise<Ground | null> {
   const { upstream, result, plan } = job;
   const pull = await readOwnPull(upstream, followUp.pullRequest);
   if (typeof pull === 'string') return moved(`${nothingAdded(followUp)} ${NOT_OWN[pull]}`);
@@ -45,17 +39,16 @@ export async function lookAtContinuedPull(
   const where = new OnGitHub(upstream.github, pull.repository);
   const clone = cloneFor(job, pull.repository);
   await refuseOthers(job, clone, pull, followUp);
-  checkPolicy(job, patch, pull.record.rules);
   if (!(await clone.fetch([pull.head]))) return null;
   const head = await clone.commit(pull.head);
   const origin = originOfCommit(head.message);
-  const made = origin?.runId === result.runId && origin.tree === head.tree ? head.tree : null;
+  const isMade = origin?.runId === result.runId && origin.tree === head.tree;
   const { merge, trigger } = followUp;
   const name = `${pull.branch} (${pull.head.slice(0, 8)})`;
-  const { began, refuseUnresolved, now } =
-    made === null ? await treesOf(job, clone, pull, followUp, head.tree) : { began: made, now: made };
+  const { began, now, refuseUnresolved } = await treesOf(job, clone, pull, followUp, head.tree);
   return {
-    ...{ clone, head: pull.head, closed: null, made, trees: { began, now, name } },
+    ...{ clone, head: pull.head, closed: null, rules: pull.record.rules },
+    trees: { began, now, name, mayBeThere: isMade || merge !== null },
     base: { repository: pull.repository, ...pull.base },
     place: {
       upstream: where,
@@ -63,7 +56,7 @@ export async function lookAtContinuedPull(
     },
     request: trigger === 'request' ? (requestOf(plan) ?? 'review') : trigger,
     async parents(tree) {
-      if (made !== null) return null;
+      if (isMade) return null;
       await refuseUnresolved?.(tree);
       return merge === null ? [pull.head] : [pull.head, merge];
     },

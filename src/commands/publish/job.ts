@@ -20,6 +20,7 @@ import {
 } from '../../domain/github/publishing/identity.ts';
 import { usageError } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
+import type { Redact } from '../../domain/secrets/redact.ts';
 import type { FindKnown } from '../../domain/secrets/secret-scan.ts';
 import { sha256Of } from '../../files/hash.ts';
 import { cleanTree, type MergedTrees, mergeTrees } from '../../git/store/merge-trees.ts';
@@ -29,10 +30,11 @@ import type { CheckedRun } from './read-run.ts';
 /** Everything the steps of one publication share. */
 export interface PublishJob extends PublishPlace {
   readonly run: CheckedRun;
-  /** The run's result without the secrets of this process, with recounted lines per file. */
+  /** The run's result without the secrets of this process. Its files are git's own as soon as the patch is proven. */
   readonly result: RunResult;
   readonly plan: RunPlan;
   readonly findKnown: FindKnown;
+  readonly redact: Redact;
   /** An empty folder for the duration of the publication. */
   readonly scratch: string;
   readonly branch: string;
@@ -53,7 +55,7 @@ export interface IssueOfWork extends Pick<PublishJob, 'issueMarker'> {
 
 /** Assembles what the steps of a publication share. `issue` is that of `--issue`; null when none was named. */
 export function jobOf(
-  parts: PublishPlace & Pick<PublishJob, 'run' | 'result' | 'plan' | 'findKnown' | 'scratch'>,
+  parts: PublishPlace & Pick<PublishJob, 'run' | 'result' | 'plan' | 'findKnown' | 'redact' | 'scratch'>,
   issue: IssueOfWork | null,
 ): PublishJob {
   const { settings, publication, plan, repository, result } = parts;

@@ -34,8 +34,8 @@ export async function lookAtOwnPull(job: PublishJob): Promise<Ground> {
   const [{ tree: now }, { tree: then }] = [await clone.commit(base.sha), await clone.commit(baseSha)];
   return {
     ...found,
-    made: null,
-    trees: { began: then, now, name: `${base.branch} (${base.sha.slice(0, 8)})` },
+    trees: { began: then, now, name: `${base.branch} (${base.sha.slice(0, 8)})`, mayBeThere: false },
+    rules: [],
     request: requestOf(plan),
     async parents(tree) {
       if (head === null || since === null) return [base.sha];

@@ -1,73 +1,45 @@
-/** Reasons not to publish a run, as far as the run alone shows them. */
+/** The files that a run must not change, or only in a draft. */
 
 import type { Clone } from '../../adapters/github/clone.ts';
-import type { Settings } from '../../config/schema.ts';
 import type { ChangedFile } from '../../domain/changes/change.ts';
-import type { PatchedPath } from '../../domain/changes/patch-text.ts';
 import { foldedName, folderOf, resolvedPath } from '../../domain/changes/path.ts';
 import { pathMatcher, pathPolicy } from '../../domain/changes/path-policy.ts';
-import { judgeProtected, overCaps, type ProtectedRules } from '../../domain/github/publishing/policy.ts';
+import { judgeProtected, type ProtectedRules } from '../../domain/github/publishing/policy.ts';
 import { policyViolation } from '../../domain/run/outcome.ts';
 import type { PathRules } from '../../domain/run/plan.ts';
 import { listed } from '../../domain/text/words.ts';
-import { warning } from '../../domain/warnings/warning.ts';
 import { decodeName } from '../../files/names.ts';
 import { treeEntries } from '../../git/store/trees.ts';
 import type { PublishJob } from './job.ts';
 import { stop } from './place.ts';
-import type { CheckedPatch, CheckedRun } from './read-run.ts';
 
-/** The run without the files of `--exclude`: what was verified with them was verified with other contents. */
-export function withoutExcluded(run: CheckedRun, { exclude }: Pick<Settings, 'exclude'>): CheckedRun {
-  const { result, patch } = run;
-  const isOut = pathMatcher(exclude);
-  const isExcluded = ({ path, from }: PatchedPath) => isOut(path) || (from !== null && isOut(from));
-  const excluded = patch?.files.filter(isExcluded) ?? [];
-  if (patch === null || excluded.length === 0) return run;
-  const files = patch.files.filter((file) => !isExcluded(file));
-  const paths = excluded.map(({ path }) => path);
-  const said = warning(
-    'WARN_FILES_EXCLUDED',
-    `Left out of the patch (--exclude): ${listed(paths, 10, 'file')}.`,
-  );
-  const changedFiles = result.changedFiles.filter(({ path }) => !paths.includes(path));
-  const unverified = [...result.unverified, ...paths];
-  return {
-    ...run,
-    result: { ...result, changedFiles, unverified, warnings: [...result.warnings, said] },
-    patch: { ...patch, files, excluded },
-  };
+/** What of these files may only be published as a draft. `more` are globs besides those of plan and settings. */
+export function checkPolicy(
+  job: Pick<PublishJob, 'run' | 'settings'>,
+  files: readonly ChangedFile[],
+  more: readonly PathRules[],
+): string[] {
+  const touched = touchedBy(files);
+  refuseForbidden(job, touched, more);
+  return judged(touched, job);
 }
 
-/** What may only be published as a draft. `more` are additional globs. */
-export function checkPolicy(
-  { run: { result }, settings }: Pick<PublishJob, 'run' | 'settings'>,
-  patch: CheckedPatch,
-  more: readonly PathRules[] = [],
-): string[] {
-  const size = { files: patch.files.length, bytes: patch.bytes.length };
-  const caps = { maxFiles: settings.maxPatchFiles, maxBytes: settings.maxPatchBytes };
-  const over = overCaps(size, caps);
-  if (over !== null) stop(over);
-  refuseForbidden({ result, settings }, more);
-  return judged(result.changedFiles, rulesOf({ result, settings }));
+/** The old and the new names of these files. */
+export function touchedBy(files: readonly ChangedFile[]): string[] {
+  return [...new Set(files.flatMap(({ path, from = path }) => [from, path]))];
 }
 
 /** The same for the other names that links of the tree with the change give to what it touches. The clone has the tree. */
 export async function checkLinked(
-  { run: { result }, settings }: Pick<PublishJob, 'run' | 'settings'>,
+  job: Pick<PublishJob, 'run' | 'settings'>,
   clone: Clone,
-  { files }: CheckedPatch,
+  files: readonly ChangedFile[],
   tree: string,
 ): Promise<string[]> {
-  if (settings.protectedPaths === 'allow') return [];
-  const touched = files.flatMap(({ path, from }) => (from === null ? [path] : [path, from]));
-  const others = (await readLinks(clone, tree)).namesOf(touched);
+  if (job.settings.protectedPaths === 'allow') return [];
+  const others = (await readLinks(clone, tree)).namesOf(touchedBy(files));
   if (others === null) return refuse(`Links give its files more than ${MAX_NAMES} names, too many to judge.`);
-  return judged(
-    others.map((path) => ({ path, kind: 'modify', additions: null, deletions: null })),
-    rulesOf({ result, settings }),
-  );
+  return judged(others, job);
 }
 
 /** The links of a tree, which the clone has. */
@@ -151,16 +123,16 @@ const NOTHING = Buffer.alloc(0);
 const MAX_TARGET_BYTES = 4_096;
 
 /** Which paths are protected, and what the operator accepts of them. */
-export function rulesOf({ result, settings }: Pick<PublishJob, 'result' | 'settings'>): ProtectedRules {
+export function rulesOf({ run, settings }: Pick<PublishJob, 'run' | 'settings'>): ProtectedRules {
   return {
     mode: settings.protectedPaths,
     isAccepted: pathMatcher(settings.acceptProtected),
-    principles: result.principles.map(({ path }) => path),
+    principles: run.result.principles.map(({ path }) => path),
   };
 }
 
-function judged(files: readonly ChangedFile[], rules: ProtectedRules): string[] {
-  const { refused, drafts } = judgeProtected(files, rules);
+function judged(paths: readonly string[], job: Pick<PublishJob, 'run' | 'settings'>): string[] {
+  const { refused, drafts } = judgeProtected(paths, rulesOf(job));
   if (refused.length === 0) return drafts;
   return refuse(
     `The patch changes protected files: ${listed(refused, 10, 'file')}. Accept them with --accept-protected GLOB, or publish a draft with --protected draft.`,
@@ -173,13 +145,13 @@ function refuse(why: string): never {
 
 /** The globs of the plan, of the run's settings and of our own settings all apply. */
 function refuseForbidden(
-  { result, settings }: Pick<PublishJob, 'result' | 'settings'>,
+  { run: { result }, settings }: Pick<PublishJob, 'run' | 'settings'>,
+  touched: readonly string[],
   more: readonly PathRules[],
 ): void {
   const rules = [result.plan, result.paths, settings, ...more].flatMap((given) => given ?? []);
   const mayChange = pathPolicy(...rules);
-  const touched = result.changedFiles.flatMap(({ path, from = path }) => [from, path]);
-  const paths = [...new Set(touched)].filter((path) => !mayChange(path));
+  const paths = touched.filter((path) => !mayChange(path));
   if (paths.length === 0) return;
   stop(
     policyViolation(

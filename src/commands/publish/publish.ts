@@ -4,9 +4,9 @@
  */
 
 import { askedIn } from '../../domain/github/publishing/identity.ts';
-import { publishable } from '../../domain/github/publishing/policy.ts';
+import { overCaps, publishable } from '../../domain/github/publishing/policy.ts';
 import { conclude, type PublicationSoFar } from '../../domain/github/publishing/publication.ts';
-import { noChange, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { RunResult } from '../../domain/run/result.ts';
 import { type Redact, redactedStrings } from '../../domain/secrets/redact.ts';
 import type { FindKnown } from '../../domain/secrets/secret-scan.ts';
@@ -20,8 +20,7 @@ import { jobOf, type PublishJob } from './job.ts';
 import { lookAtOwnPull } from './own-pull.ts';
 import { ended, obstacleIn, openPlace, type PlaceGiven, stop } from './place.ts';
 import { settleStale } from './plan-branch.ts';
-import { withoutExcluded } from './policy-check.ts';
-import { type CheckedRun, readRun } from './read-run.ts';
+import { readRun } from './read-run.ts';
 import { workflowsAmong } from './refusals.ts';
 
 /** Which run to publish, where to, and as whom. */
@@ -49,9 +48,9 @@ export async function publishRun(input: PublishRequest): Promise<PublicationSoFa
     const result = { ...refused, runId: directory === null ? '' : 'unknown' };
     return explainedOnIssue(opened, { end, result });
   }
-  const run = withoutExcluded(read.run, settings);
+  const { run } = read;
   publication.runId = run.result.runId;
-  const result = RunResult.parse(redactedStrings(recounted(run), input.redact));
+  const result = RunResult.parse(redactedStrings(run.result, input.redact));
   const { plan } = run.result;
   const workflows = workflowsAmong(result.changedFiles);
   const place = { ...opened, workflows, patchFile: run.directory.patch };
@@ -60,8 +59,8 @@ export async function publishRun(input: PublishRequest): Promise<PublicationSoFa
   try {
     const issue = await ended(place, () => readIssueOfWork(place));
     if (issue !== null && 'name' in issue) return conclude(publication, issue);
-    const { findKnown } = input;
-    const job = jobOf({ ...place, run, result, plan, findKnown, scratch: folder.path }, issue);
+    const { findKnown, redact } = input;
+    const job = jobOf({ ...place, run, result, plan, findKnown, redact, scratch: folder.path }, issue);
     const end = withPatchNamed(job, await ended(job, () => publish(job)));
     const unheard = await obstacleIn(job, () => commentOnIssue(job, end));
     const both = bothOf(publication, end, unheard);
@@ -105,17 +104,6 @@ const DRY_RUN = 'Nothing was changed (--dry-run). The calls that would be made a
 const UNCOMMITTED =
   'The run began with uncommitted changes, on which its patch builds and which a pull request would not have. Commit and push them, and run the plan again; or apply uncommitted.patch and changes.patch of the run directory to a branch of your own.';
 
-/** The line counts in the result are not trusted. */
-function recounted({ result, patch }: CheckedRun): RunResult {
-  const counts = new Map(
-    patch?.files.map(({ path, additions, deletions }) => [path, { additions, deletions }]),
-  );
-  return {
-    ...result,
-    changedFiles: result.changedFiles.map((file) => ({ ...file, ...counts.get(file.path) })),
-  };
-}
-
 /** By what the run has made, and what for. */
 async function publish(job: PublishJob): Promise<RunOutcome> {
   const { settings, result, run } = job;
@@ -127,8 +115,6 @@ async function publish(job: PublishJob): Promise<RunOutcome> {
   const { patch } = run;
   const { followUp } = result;
   const merges = (followUp?.merge ?? null) !== null;
-  if (patch?.files.length === 0 && patch.excluded.length > 0 && !merges)
-    return noChange('All files that the run has changed are left out (--exclude).');
   const verdict = publishable(run.result, settings.publishUnfinished);
   // A follow-up without changes leaves the work that it went on with as it is.
   if ('name' in verdict)
@@ -136,10 +122,14 @@ async function publish(job: PublishJob): Promise<RunOutcome> {
   // A merge is no commit yet, and is made again.
   if (run.result.baseDirty === true && !merges) return usageError('ERR_BASE_DIRTY', UNCOMMITTED);
   if (patch === null) return usageError('ERR_NOTHING_TO_PUBLISH', 'The run has no patch.');
+  const { maxPatchFiles: maxFiles, maxPatchBytes: maxBytes } = settings;
+  const size = { files: run.result.changedFiles.length, bytes: patch.length };
+  const over = overCaps(size, { maxFiles, maxBytes });
+  if (over !== null) return over;
   const { unfinished } = verdict;
-  if (followUp === null) return publishChange(job, patch, unfinished, () => lookAtOwnPull(job));
+  if (followUp === null) return publishChange(job, unfinished, () => lookAtOwnPull(job));
   const { lookAtContinuedPull } = await import('./continued-pull.ts');
-  return publishChange(job, patch, unfinished, () => lookAtContinuedPull(job, patch, followUp));
+  return publishChange(job, unfinished, () => lookAtContinuedPull(job, followUp));
 }
 
 /** The workflow knows which issue it works for; a run that names another one is not the run it asked for. */

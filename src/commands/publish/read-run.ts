@@ -5,7 +5,6 @@ import { findRun } from '../../adapters/storage/find-run.ts';
 import { jsonOf, MAX_PATCH_BYTES, MAX_RESULT_BYTES } from '../../adapters/storage/read-result.ts';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { whyNoGlob } from '../../domain/changes/glob.ts';
-import { type PatchedPath, readPatchText } from '../../domain/changes/patch-text.ts';
 import { parseRepoPath } from '../../domain/changes/path.ts';
 import type { Environment } from '../../domain/environment.ts';
 import type { Failed } from '../../domain/failed.ts';
@@ -16,22 +15,13 @@ import { RunResult } from '../../domain/run/result.ts';
 import { shortened } from '../../domain/text/shorten.ts';
 import { sentence } from '../../domain/text/words.ts';
 import { sha256Of } from '../../files/hash.ts';
-import { decodeName } from '../../files/names.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
 
-/** A run whose parts are consistent; `patch` is null if the result names none. */
+/** A run whose result has the right form, and whose patch is the one that it names; `patch` is null if it names none. */
 export interface CheckedRun {
   readonly directory: RunDirectory;
   readonly result: RunResult;
-  readonly patch: CheckedPatch | null;
-}
-
-/** A patch whose text was parsed and agrees with the result. */
-export interface CheckedPatch {
-  readonly bytes: Buffer;
-  readonly files: readonly PatchedPath[];
-  /** Files of its text that are not to be published. */
-  readonly excluded: readonly PatchedPath[];
+  readonly patch: Buffer | null;
 }
 
 /** A run directory that was checked as hostile input, or why it is refused; `directory` is null if there is no run. */
@@ -61,16 +51,16 @@ export async function readRun(run: string, at: { cwd: string; env: Environment }
   const unsafe = unsafeNames(result);
   if (unsafe !== null) return failed(`${directory.result}: ${unsafe}`);
   if (result.patch === null) return { status: 'ok', run: { directory, result, patch: null } };
-  const patch = await readPatch(directory, result, result.patch);
+  const patch = readPatch(directory, result, result.patch);
   return typeof patch === 'string' ? failed(patch) : { status: 'ok', run: { directory, result, patch } };
 }
 
 /** The patch, or the problem with it. */
-async function readPatch(
+function readPatch(
   directory: RunDirectory,
   result: RunResult,
   { sha256, bytes: size }: NonNullable<RunResult['patch']>,
-): Promise<CheckedPatch | string> {
+): Buffer | string {
   const read = readRegularFile(directory.patch, Math.min(Math.max(size, 0), MAX_PATCH_BYTES));
   if (read.status === 'failed') return `${directory.patch} ${read.why}`;
   const { bytes } = read;
@@ -78,50 +68,7 @@ async function readPatch(
     return `${directory.patch} is not the patch that the run wrote: its hash differs from the one in the result`;
   if (result.baseTree === null || result.treeSha === null)
     return `${directory.result} has a patch but does not name its trees`;
-  if (bytes.length === 0) return { bytes, files: [], excluded: [] };
-  const patched = readPatchText(bytes.toString('latin1'));
-  if (patched.status === 'failed')
-    return `${directory.patch}, line ${patched.line}: not a patch as patchsmith writes it: ${patched.why}`;
-  const files = patched.files.map((file) => ({
-    ...file,
-    path: nameOf(file.path),
-    from: file.from === null ? null : nameOf(file.from),
-  }));
-  const wrong = disagreement(files, result);
-  return wrong === null ? { bytes, files, excluded: [] } : `${directory.patch}: ${wrong}`;
-}
-
-/** How the patch differs from the list of changed files; null when they name the same changes. */
-function disagreement(files: readonly PatchedPath[], { changedFiles }: RunResult): string | null {
-  const seen = new Set<string>();
-  for (const { path, from } of files) {
-    for (const name of from === null ? [path] : [path, from]) {
-      const why = whyNotSafe(name);
-      if (why !== null) return why;
-      if (seen.has(name)) return `it changes ${JSON.stringify(name)} twice`;
-      seen.add(name);
-    }
-  }
-  const ofPatch = new Map(files.map((file) => [file.path, file]));
-  for (const { path, from, kind } of changedFiles) {
-    const file = ofPatch.get(path);
-    if (!file || file.from !== (from ?? null) || kindOf(file) !== kind)
-      return `the result says ${kind} of ${JSON.stringify(path)}, and the patch does not`;
-    ofPatch.delete(path);
-  }
-  const [unlisted] = ofPatch.keys();
-  return unlisted === undefined
-    ? null
-    : `it changes ${JSON.stringify(unlisted)}, which the result does not list`;
-}
-
-function kindOf({ from, before, after }: PatchedPath): string {
-  if (from !== null) return 'rename';
-  if (before === null) return 'create';
-  if (after === null) return 'delete';
-  // A file that becomes a link is modified even if the bytes are the same.
-  const areFiles = [before, after].every(({ mode }) => mode?.startsWith('100'));
-  return areFiles && before.mode !== after.mode && before.blob === after.blob ? 'mode' : 'modify';
+  return bytes;
 }
 
 /** Whatever in the result is passed to GitHub or git must have the expected form. */
@@ -170,8 +117,4 @@ function whyNotSafe(path: string): string | null {
   const verdict = parseRepoPath(path);
   if (!verdict.ok) return verdict.message.replace(/ Use run_command with git\.$/, '');
   return verdict.path === path && path !== '' ? null : `${JSON.stringify(path)} is not a file path`;
-}
-
-function nameOf(latin1: string): string {
-  return decodeName(Buffer.from(latin1, 'latin1'));
 }

@@ -1,18 +1,23 @@
 /** The run's patch on the base as it is now, proven and reviewed again: trees in a clone, no checkout. */
 
 import type { Clone } from '../../adapters/github/clone.ts';
+import type { ChangedFile } from '../../domain/changes/change.ts';
 import { foldersOf } from '../../domain/changes/path.ts';
 import { pathMatcher } from '../../domain/changes/path-policy.ts';
-import { isBinary } from '../../domain/github/conflict.ts';
 import { flagLines } from '../../domain/report/result-lines.ts';
 import { repositoriesInTree } from '../../domain/review/git-folder.ts';
 import { noChange, policyViolation, publishFailed } from '../../domain/run/outcome.ts';
+import type { PathRules } from '../../domain/run/plan.ts';
+import { redactedStrings } from '../../domain/secrets/redact.ts';
 import { listed, sentence } from '../../domain/text/words.ts';
+import { warning } from '../../domain/warnings/warning.ts';
 import { repositoriesReason, withheldReason } from '../../engine/finish/result.ts';
 import { scanContents } from '../../engine/finish/review.ts';
 import { readBlobs, sizesOf } from '../../git/store/blobs.ts';
 import { mergeTrees } from '../../git/store/merge-trees.ts';
 import {
+  changedFilesBetween,
+  DIFF_TREE,
   pathsOfTree,
   ScratchIndex,
   type TreeDifference,
@@ -21,7 +26,7 @@ import {
 } from '../../git/store/trees.ts';
 import type { PublishJob } from './job.ts';
 import { stop } from './place.ts';
-import type { CheckedPatch } from './read-run.ts';
+import { checkLinked, checkPolicy, touchedBy } from './policy-check.ts';
 
 /** The trees of a patch, which the clone has. */
 export interface PatchTrees {
@@ -30,35 +35,41 @@ export interface PatchTrees {
   /** The one to publish on, and its name for people. */
   readonly now: string;
   readonly name: string;
+  /** The patch may be in `now` already: as the commit of an earlier publication, or as a merge, which has both parents to tell. */
+  readonly mayBeThere: boolean;
+}
+
+/** A change as it is to be published. */
+interface RebuiltChange {
+  /** Of `now` with the change; the clone has it. */
+  readonly tree: string;
+  /** What may only be published as a draft. */
+  readonly protectedPaths: readonly string[];
 }
 
 /** Maximum bytes of the changed contents, before and after together: a small patch can claim to make content of any size. */
 const MAX_TOTAL_BYTES = 256 * 1024 * 1024;
-
-/** Larger contents of a conflict are not looked at. */
-const MAX_TEXT_BYTES = 2 * 1024 * 1024;
-
-const DIFF = ['diff-tree', '-p', '--binary', '--full-index', '--no-color', '--no-ext-diff', '--no-textconv'];
 
 /** Maximum single allocation of the git that applies the patch. */
 const ENV = { GIT_ALLOC_LIMIT: '256m' };
 
 /**
  * Applies the patch to what the run began with, which must give the tree that the run has proven, and merges that with today's
- * base. What comes out is checked as it is: the patch is not trusted to say what it does. Nothing new is refused, unless it is a merge.
- * The clone has the tree that this gives.
+ * base. What comes out is checked as it is: neither the patch nor the result is trusted to say what the patch does. Nothing new is
+ * refused, unless it may be there already. `rules` are globs besides those of plan and settings.
  */
 export async function rebuildRun(
   job: PublishJob,
   clone: Clone,
-  patch: CheckedPatch,
   trees: PatchTrees,
-): Promise<string> {
-  const { result, publication, findKnown, settings, say } = job;
-  const proven = await provenTree(job, clone, patch, trees.began);
+  rules: readonly PathRules[],
+): Promise<RebuiltChange> {
+  const { run, publication, findKnown, settings, say } = job;
+  const { tree: proven, files } = await provenTree(job, clone, trees.began);
+  const byName = checkPolicy(job, files, rules);
   const merged = await onBase(job, clone, trees, proven);
   const changes = await treeDifferences(clone.gitDir, trees.now, merged);
-  const named = new Set(patch.files.flatMap(({ path, from }) => [path, from]));
+  const named = new Set(touchedBy(files));
   const why = 'the base has moved what the patch changes to it';
   const strays = changes.flatMap(({ path }) => (named.has(path) ? [] : [{ path, why }]));
   if (strays.length > 0) conflicting(job, trees, strays);
@@ -72,10 +83,10 @@ export async function rebuildRun(
   const sized = (state: TreeDifference['after']) => state && { ...state, size: sizes.get(state.blob) ?? 0 };
   const changed = new Set(changes.map(({ path }) => path));
   const review = await scanContents({
-    files: result.changedFiles.filter(({ path }) => changed.has(path)),
+    files: files.filter(({ path }) => changed.has(path)),
     net: changes.map(({ path, before, after }) => ({ path, before: sized(before), after: sized(after) })),
     read: (ids, maxBytes) => readBlobs(clone.gitDir, ids, maxBytes),
-    principles: result.principles.map(({ path }) => path),
+    principles: run.result.principles.map(({ path }) => path),
     findKnown,
   });
   const isAccepted = pathMatcher(settings.acceptSecrets);
@@ -93,51 +104,78 @@ export async function rebuildRun(
   publication.merged = both;
   for (const line of flagLines(review.flags)) say(line);
   if (both.length > 0) say(`merged with changes of ${trees.name}: ${both.join(', ')}`);
-  const isMerge = (result.followUp?.merge ?? null) !== null;
-  if (settings.fallback === 'issue' && !isMerge)
-    job.made.patch = await clone.run([...DIFF, trees.now, merged]);
-  // A merge that is kept as it is has both parents to tell.
-  if (merged === trees.now && !isMerge) stop(noChange(`${trees.name} already contains the whole patch.`));
-  return merged;
+  if (settings.fallback === 'issue' && !trees.mayBeThere)
+    job.made.patch = await clone.run([
+      ...DIFF_TREE,
+      '--patch',
+      '--binary',
+      '--full-index',
+      trees.now,
+      merged,
+    ]);
+  if (merged === trees.now && !trees.mayBeThere)
+    stop(noChange(`${trees.name} already contains the whole patch.`));
+  return { tree: merged, protectedPaths: [...byName, ...(await checkLinked(job, clone, files, merged))] };
 }
 
 /**
- * The tree that the patch makes of the one that the run began with, which has to be the one that the run names; what is left out
- * of it is as it was.
+ * The tree that the patch makes of the one that the run began with, which has to be the one that the run names, and its files as git
+ * sees them, which replace those of the result. What is left out (`--exclude`) is as it was.
  */
 async function provenTree(
   job: PublishJob,
   clone: Clone,
-  patch: CheckedPatch,
   began: string,
-): Promise<string> {
-  const all = [...patch.files, ...patch.excluded];
-  const old = new Set(all.flatMap(({ path, from, before }) => (before ? [from ?? path] : [])));
+): Promise<{ tree: string; files: ChangedFile[] }> {
+  const { run, settings, redact } = job;
+  const { changedFiles: said, treeSha, unverified, warnings, followUp } = run.result;
+  const old = new Set(said.flatMap(({ path, from = path, kind }) => (kind === 'create' ? [] : [from])));
   const entries = (await treeEntries(clone.gitDir, began)) ?? [];
   const wanted = entries.filter(({ path, mode }) => mode !== '160000' && old.has(path));
   await clone.fetchContents(wanted.map(({ id }) => id));
   const index = new ScratchIndex(clone.gitDir, 'patch.index', ENV);
   await index.readTree(began);
   // git refuses a patch without content.
-  const { tree, stderr } =
-    patch.bytes.length === 0
-      ? { tree: await index.editedTree([]), stderr: '' }
-      : await index.appliedTree(patch.bytes);
+  const { tree, stderr } = run.patch?.length
+    ? await index.appliedTree(run.patch)
+    : { tree: await index.editedTree([]), stderr: '' };
   if (tree === null) return broken(`git does not apply it: ${stderr || 'it did not say why'}`);
-  if (tree !== job.result.treeSha)
+  if (tree !== treeSha)
     broken(
-      `it makes the tree ${tree} of the run's own base, and the result says ${job.result.treeSha}: it is not the patch that the run proved`,
+      `it makes the tree ${tree} of the run's own base, and the result says ${treeSha}: it is not the patch that the run proved`,
     );
-  if (patch.excluded.length === 0) return tree;
+  const all = await changedFilesBetween(clone.gitDir, began, tree);
+  const [known, made] = [new Set(touchedBy(said)), new Set(touchedBy(all))];
+  for (const path of [...known, ...made])
+    if (!known.has(path) || !made.has(path))
+      broken(
+        `${JSON.stringify(path)} is ${made.has(path) ? 'changed, and not' : 'not changed, but'} listed in the result`,
+      );
+
+  const isOut = pathMatcher(settings.exclude);
+  const excluded = all.filter(({ path, from = path }) => isOut(path) || isOut(from));
+  const files = all.filter((file) => !excluded.includes(file));
+  const names = excluded.map(({ path }) => path);
+  const left = `Left out of the patch (--exclude): ${listed(names, 10, 'file')}.`;
+  const told = {
+    changedFiles: files,
+    unverified: [...unverified, ...names],
+    warnings: [...warnings, ...(names.length === 0 ? [] : [warning('WARN_FILES_EXCLUDED', left)])],
+  };
+  Object.assign(job.result, redactedStrings(told, redact));
+  if (excluded.length === 0) return { tree, files };
+  if (files.length === 0 && (followUp?.merge ?? null) === null)
+    stop(noChange('All files that the run has changed are left out (--exclude).'));
   const before = new Map(entries.map(({ path, mode, id: blob }) => [path, { mode, blob }]));
-  const back = patch.excluded.flatMap(({ path, from }) => (from === null ? [path] : [path, from]));
-  const kept = patch.files.flatMap(({ path, after }) => (after ? [path] : []));
+  const back = touchedBy(excluded);
+  const kept = files.flatMap(({ path, kind }) => (kind === 'delete' ? [] : [path]));
   const folders = new Set(kept.flatMap((path) => [...foldersOf(path)]));
   const isBlocked = (path: string) =>
     folders.has(path) || [...foldersOf(path)].some((one) => kept.includes(one));
   const blocked = back.find((path) => before.has(path) && isBlocked(path));
   if (blocked !== undefined) broken(`without ${blocked} (--exclude) the rest of it does not fit`);
-  return index.editedTree(back.map((path) => ({ path, state: before.get(path) ?? null })));
+  const edits = back.map((path) => ({ path, state: before.get(path) ?? null }));
+  return { tree: await index.editedTree(edits), files };
 }
 
 async function onBase(job: PublishJob, clone: Clone, trees: PatchTrees, proven: string): Promise<string> {
@@ -146,24 +184,11 @@ async function onBase(job: PublishJob, clone: Clone, trees: PatchTrees, proven: 
   const merged = await mergeTrees(clone.gitDir, { before: began, ours: now, theirs: proven }, clone.network);
   if (merged.status === 'failed') return stop(publishFailed('ERR_COMMIT_NOT_MADE', sentence(merged.message)));
   if (merged.conflicts.length === 0) return merged.tree;
-  const sides = merged.conflicts.flatMap(({ ours }) => contentOf(ours));
-  const contents = await clone.contents(sides, MAX_TEXT_BYTES);
+  const whyNot = (ours: object | null) => (ours === null ? 'it is gone' : 'both sides changed it');
   return conflicting(
     job,
     trees,
-    merged.conflicts.map(({ path, before, ours, theirs }) => ({
-      path,
-      why:
-        ours === null
-          ? 'it is gone'
-          : before === null
-            ? 'another file was created there since'
-            : theirs === null || [before, ours, theirs].some(({ mode }) => !mode.startsWith('100'))
-              ? 'it has changed since'
-              : isBinary(contents.get(ours.blob) ?? Buffer.alloc(0))
-                ? 'both sides changed it, and it is binary'
-                : 'both sides changed the same lines',
-    })),
+    merged.conflicts.map(({ path, ours }) => ({ path, why: whyNot(ours) })),
   );
 }
 

@@ -2,7 +2,8 @@
 
 import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FileMode, FileState } from '../../domain/changes/change.ts';
+import type { ChangedFile, ChangeKind, FileMode, FileState } from '../../domain/changes/change.ts';
+import { unquotedName } from '../../domain/changes/patch-text.ts';
 import { decodeName, decodeNames, encodeName } from '../../files/names.ts';
 import { askIn, type GitAnswer, runIn } from '../git.ts';
 import type { ObjectFormat } from './object-store.ts';
@@ -136,3 +137,60 @@ const ENTRY = /(\d{6}) [a-z]+ ([0-9a-f]+)\t([^\0]+)\0/gy;
 
 /** `:mode mode id id status NUL path NUL` */
 const DIFFERENCE = /:(\d{6}) (\d{6}) ([0-9a-f]+) ([0-9a-f]+) [A-Z]\d*\0([^\0]+)\0/g;
+
+/**
+ * Compares two trees: states everything that a configuration could change about the diff. Git uses some hundred bytes per line of the
+ * texts it compares, so that a larger file counts as binary: below this size, even a text of nothing but line endings fits its memory.
+ */
+export const DIFF_TREE = [
+  ...'-c core.bigFileThreshold=4m -c diff.renameLimit=1000 -c diff.orderFile= diff-tree -r --no-ext-diff --no-textconv'.split(
+    ' ',
+  ),
+  ...'--no-color --ignore-submodules=none --submodule=short --no-abbrev'.split(' '),
+];
+
+/** Detects renames in such a comparison. */
+export const FIND_RENAMES = '--find-renames=50%';
+
+/** The files that differ between two trees. The repository has the contents of those files. */
+export async function changedFilesBetween(gitDir: string, from: string, to: string): Promise<ChangedFile[]> {
+  const args = [...DIFF_TREE, FIND_RENAMES, '--raw', '--numstat', from, to];
+  return readChangedFiles((await runIn(gitDir, args)).toString('latin1'));
+}
+
+/** Parses what `--raw --numstat` prints, as latin1. */
+export function readChangedFiles(listed: string): ChangedFile[] {
+  const all = listed.split('\n').slice(0, -1);
+  const raw = all.filter((line) => line.startsWith(':'));
+  // Both have the files in the same order.
+  const counts = all.slice(raw.length);
+  return raw.map((line, at) => {
+    const [facts = '', ...names] = line.split('\t');
+    const [, , before, after, status = ''] = facts.split(' ');
+    const [first = '', second] = names.map(nameIn);
+    const [additions, deletions] = counts[at]?.split('\t') ?? [];
+    return {
+      path: second ?? first,
+      kind: second === undefined ? kindOf(status, before === after) : 'rename',
+      ...(second === undefined ? {} : { from: first }),
+      additions: lines(additions),
+      deletions: lines(deletions),
+    };
+  });
+}
+
+function kindOf(status: string, sameBlob: boolean): ChangeKind {
+  if (status === 'A') return 'create';
+  if (status === 'D') return 'delete';
+  return sameBlob && status === 'M' ? 'mode' : 'modify';
+}
+
+function lines(count: string | undefined): number | null {
+  return count === undefined || count === '-' ? null : Number(count);
+}
+
+function nameIn(quoted: string): string {
+  const name = unquotedName(quoted);
+  if (name === null) throw new Error(`git names a file ${quoted}`);
+  return decodeName(Buffer.from(name, 'latin1'));
+}

@@ -4,16 +4,14 @@ import { describe, expect, test } from 'vitest';
 import { readRun } from '../../../src/commands/publish/read-run.ts';
 import type { PlanSource } from '../../../src/domain/run/plan.ts';
 import type { RunResult } from '../../../src/domain/run/result.ts';
-import { sha256Of } from '../../../src/files/hash.ts';
 import { temporaryFolder } from '../../support/files/repository.ts';
 import { finishedRun } from '../../support/runs/finished-run.ts';
 
-/** What is said of a run directory with this result and patch; null when it is taken. */
-async function objection(part: Partial<RunResult>, patch = ''): Promise<string | null> {
+/** What is said of a run directory with this result; null when it is taken. */
+async function objection(part: Partial<RunResult>): Promise<string | null> {
   const folder = temporaryFolder();
   const result = finishedRun({ patch: null, changedFiles: [], ...part });
   writeFileSync(join(folder, 'result.json'), JSON.stringify(result));
-  writeFileSync(join(folder, 'changes.patch'), patch);
   const read = await readRun(folder, { cwd: folder, env: {} });
   return read.status === 'ok' ? null : read.message;
 }
@@ -79,24 +77,4 @@ describe('the issue of a run', () => {
   ])('is refused where it does not: %j', async (source) => {
     expect(await objectionTo(source)).toContain('names two different issues, or none');
   });
-});
-
-test('a file that becomes a link with the same bytes is modified', async () => {
-  const blob = 'a'.repeat(40);
-  const part = (what: string, ids: string, [sign, at]: readonly [string, string]) =>
-    `diff --git a/x b/x\n${what}\nindex ${ids}\n--- ${sign === '-' ? 'a/x' : '/dev/null'}\n+++ ${sign === '-' ? '/dev/null' : 'b/x'}\n@@ ${at} @@\n${sign}y\n\\ No newline at end of file\n`;
-  const none = '0'.repeat(40);
-  const patch =
-    part('deleted file mode 100644', `${blob}..${none}`, ['-', '-1 +0,0']) +
-    part('new file mode 120000', `${none}..${blob}`, ['+', '-0,0 +1']);
-  expect(await objection({ ...withPatch(patch), changedFiles: [changed('modify')] }, patch)).toBe(null);
-  expect(await objection({ ...withPatch(patch), changedFiles: [changed('mode')] }, patch)).toContain(
-    'the result says mode',
-  );
-});
-
-const changed = (kind: 'mode' | 'modify') => ({ path: 'x', kind, additions: 1, deletions: 1 });
-
-const withPatch = (text: string) => ({
-  patch: { path: 'changes.patch', sha256: sha256Of(Buffer.from(text)), bytes: text.length } as const,
 });

@@ -78,7 +78,7 @@ async function treeWith(there: OnGitHub, ...entries: string[]): Promise<string> 
   return tree;
 }
 
-test('a section whose inner names are those of another file changes nothing', async () => {
+test('a patch that changes another file than the result lists changes nothing', async () => {
   const there = await onGitHub(made);
   const index = `index ${blob('on: push\n')}..${blob('on: evil\n')} 100644`;
   const hunk = '@@ -1 +1 @@\n-on: push\n+on: evil\n';
@@ -86,7 +86,7 @@ test('a section whose inner names are those of another file changes nothing', as
   const tree = await treeWith(there, `100644,${blob('on: evil\n')},.github/workflows/ci.yml`);
   forge(there, { patch: section('same.txt', index, hunk, names), kinds: { 'same.txt': 'modify' }, tree });
   const { exitCode, said } = await publish(there);
-  expect([exitCode, said?.errorCode]).toEqual([11, 'ERR_PATCH_CONFLICT']);
+  expect([exitCode, said?.errorCode]).toEqual([11, 'ERR_PATCH_BROKEN']);
   expect(there.github.requests.filter(isWrite)).toEqual([]);
 });
 

@@ -1,6 +1,5 @@
 /** What of a run may be published, and in what form. Pure: facts in, decision out. */
 
-import type { ChangedFile } from '../../changes/change.ts';
 import { succeeded } from '../../conversation/tool.ts';
 import { FLAGS, type FlagName } from '../../review/flag.ts';
 import { type Protection, protectionOf } from '../../review/steering-paths.ts';
@@ -89,13 +88,12 @@ export interface ProtectedRules {
   readonly principles: readonly string[];
 }
 
-/** The protected paths that a patch changes, including old names of renames, by the consequence. */
+/** Those of the paths that are protected, by the consequence. */
 export function judgeProtected(
-  files: readonly ChangedFile[],
+  paths: readonly string[],
   rules: ProtectedRules,
 ): { refused: string[]; drafts: string[] } {
-  const touched = new Set(files.flatMap(({ path, from = path }) => [from, path]));
-  const pathsThat = (one: Protection) => [...touched].filter((path) => consequenceOf(path, rules) === one);
+  const pathsThat = (one: Protection) => paths.filter((path) => consequenceOf(path, rules) === one);
   return { refused: pathsThat('refuse'), drafts: pathsThat('draft') };
 }
 

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import type { ChangedFile } from '../../../../src/domain/changes/change.ts';
 import { pathMatcher } from '../../../../src/domain/changes/path-policy.ts';
 import {
   type DraftFacts,
@@ -106,24 +105,23 @@ describe('protected files', () => {
     principles: ['docs/how[we]work.md'],
     ...part,
   });
-  const modified = (path: string): ChangedFile => ({ path, kind: 'modify', additions: 1, deletions: 0 });
 
   test.each([['package-lock.json'], ['src/.github/x'], ['docs/howework.md'], ['README.md']])(
     '%s is none',
     (path) => {
-      expect(judgeProtected([modified(path)], rules())).toEqual({ refused: [], drafts: [] });
+      expect(judgeProtected([path], rules())).toEqual({ refused: [], drafts: [] });
     },
   );
 
   test.each(['Makefile', 'package.json', 'src/mise/a.ts', 'setup.py', '.nvmrc', 'lefthook.ts'])(
     '%s is ordinary code',
     (path) => {
-      expect(judgeProtected([modified(path)], rules({ mode: 'auto' }))).toEqual({ refused: [], drafts: [] });
+      expect(judgeProtected([path], rules({ mode: 'auto' }))).toEqual({ refused: [], drafts: [] });
     },
   );
 
   test('they are accepted by glob, make a draft, or are allowed', () => {
-    const files = [modified('.github/workflows/ci.yml'), modified('AGENTS.md')];
+    const files = ['.github/workflows/ci.yml', 'AGENTS.md'];
     expect(judgeProtected(files, rules({ isAccepted: pathMatcher(['AGENTS.md']) }))).toMatchObject({
       refused: ['.github/workflows/ci.yml'],
     });
