@@ -126,23 +126,6 @@ describe('the calls of a turn', () => {
     expect(await parts.workspace.capture('all')).toEqual([]);
   });
 
-  test('at a cap only finish is carried out', async () => {
-    const parts = await openRealParts({});
-    const finish = call('f', 'finish', { status: 'done', summary: '' });
-    const calls = [
-      call('w', 'write_file', { path: 'a', content: 'x' }),
-      finish,
-      call('n', 'no_such_tool', {}),
-    ];
-    expect(story(await actionsOf(parts, calls, { finishOnly: true }))).toEqual([
-      'end w budget',
-      'end n budget',
-      'start f',
-      'end f finished',
-    ]);
-    expect(await parts.workspace.capture('all')).toEqual([]);
-  });
-
   test('the lanes after an interruption do not begin', async () => {
     const parts = await openRealParts({});
     const controller = new AbortController();

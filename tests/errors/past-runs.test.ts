@@ -1,8 +1,9 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { lockRun } from '../../src/adapters/storage/run-lock.ts';
+import { makeRepository, temporaryFolder } from '../support/files/repository.ts';
 import { git, tempFolder } from '../support/files/temp-folder.ts';
 import { sourcesHere } from '../support/runs/from-sources.ts';
 
@@ -13,14 +14,26 @@ interface Past {
   readonly codeOf: (args: readonly string[], cwd?: string) => Promise<string>;
 }
 
+/** Its run directory is copied for each test. */
+let shared: Past;
+beforeAll(async () => {
+  shared = await pastRun();
+});
+
+function copied(): Past {
+  const runDir = join(tempFolder(), 'run');
+  cpSync(shared.runDir, runDir, { recursive: true });
+  return { ...shared, runDir };
+}
+
 /** A checkout with a run that made b.txt. */
 async function pastRun(env: Readonly<Record<string, string>> = {}): Promise<Past> {
   const write = { name: 'write_file', input: { path: 'b.txt', content: 'b\n' } };
   const finish = { name: 'finish', input: { status: 'done', summary: 'Made.' } };
   const script = [write, finish].map((call) => `${JSON.stringify({ calls: [call] })}\n`).join('');
-  const place = tempFolder({ 'script.jsonl': script });
-  const root = tempFolder({ 'a.txt': 'a\n' });
-  git(root, 'init', '-q');
+  const place = temporaryFolder();
+  writeFileSync(join(place, 'script.jsonl'), script);
+  const { root } = await makeRepository({ 'a.txt': 'a\n' });
   const runDir = join(place, 'run');
   const cli = (args: readonly string[], cwd = root) =>
     sourcesHere(args, {
@@ -113,7 +126,7 @@ test.each<[string, (past: Past) => Promise<string>]>([
     },
   ],
 ])('%s', async (code, provoke) => {
-  expect(await provoke(await pastRun())).toBe(code);
+  expect(await provoke(copied())).toBe(code);
 });
 
 test('ERR_NO_BROWSER', async () => {
@@ -128,7 +141,7 @@ test('ERR_RUN_UNTRUSTED', async () => {
 });
 
 test('the code of a run is in its result', async () => {
-  const { codeOf, root } = await pastRun();
+  const { codeOf, root } = shared;
   const runDir = join(tempFolder(), 'run');
   const recording = join(tempFolder({ 'none.jsonl': '{"text": "Nothing to do."}\n' }), 'none.jsonl');
   const code = await codeOf(

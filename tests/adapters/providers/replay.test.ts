@@ -37,15 +37,7 @@ function ask(provider: Pick<LlmProvider, 'complete'>, progress: TurnProgress[] =
 }
 
 const spent = { usage: { ...noUsage, input: 7 }, estimated: true };
-const retry = { attempt: 2, kind: 'outage', status: 529, cause: 'overloaded', waitMs: 500, spent };
-const retriedLine = JSON.stringify({ type: 'turn.retried', ...retry, seq: 2, at: 5 });
 const stoppedLine = JSON.stringify({ type: 'run.interrupted', interruption: { cause: 'deadline' } });
-
-test('failed attempts are reported again, without their waits', async () => {
-  const progress: TurnProgress[] = [];
-  await ask(recorded(retriedLine, completed('one')), progress);
-  expect(progress).toEqual([{ type: 'retry', retry }]);
-});
 
 test('an answer that was cut off or never arrived is replayed as such', async () => {
   const cutOff = JSON.stringify({ type: 'turn.interrupted', spent });
@@ -81,10 +73,4 @@ test.each([
   const provider = recorded(completed('one'), toolLine, line);
   expect((await ask(provider)).status).toBe('ok');
   expect(await ask(provider)).toMatchObject({ kind: 'recording', message: expect.stringContaining(message) });
-});
-
-test('an interrupt is reported as such', async () => {
-  const silent = { answerTokens: () => null, onProgress: () => {} };
-  const request = { ...silent, conversation: plainConversation(), signal: AbortSignal.abort() };
-  expect(await recorded(completed('one')).complete(request)).toEqual({ status: 'interrupted' });
 });

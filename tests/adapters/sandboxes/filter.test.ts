@@ -6,9 +6,6 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { findLauncher } from '../../../src/adapters/sandboxes/launcher.ts';
 import { type Call, verdictOf } from './bpf.ts';
-import { makePlace, open, versionOutside } from './fixture.ts';
-
-const hasPython = versionOutside('python3 --version') !== null;
 
 const EPERM = { errno: 1 };
 const ENOSYS = { errno: 38 };
@@ -168,74 +165,4 @@ test.runIf(arch === 'x64')('no call passes by its x32 number', () => {
       expect(verdict({ number })).toEqual(ENOSYS);
     }),
   );
-});
-
-/** The error number of each call, made with these arguments; 0 when it went well. */
-function calls(list: readonly (readonly number[])[]): string {
-  const lines = list.map(
-    (numbers) => `{ $! = 0; my $r = syscall(${numbers.join(', ')}); print(($r == -1 ? $!+0 : 0), " "); }`,
-  );
-  return `perl -e '${lines.join(' ')}'`;
-}
-
-test('real programs get these answers', async () => {
-  const { sandbox, text } = await open(makePlace(), 'required');
-  expect(sandbox.level).toBe('namespaces+seccomp');
-  const USER = 0x10000000;
-  const STREAM = 1;
-  expect(await text(calls(here.refused.map((call) => [call, 0, 0, 0, 0, 0])))).toBe(
-    here.refused.map(() => '1 ').join(''),
-  );
-  expect(
-    await text(
-      calls([
-        [unshare, USER],
-        [clone, USER | 17, 0, 0, 0, 0],
-        [CLONE3, 0, 0],
-      ]),
-    ),
-  ).toBe('1 1 38 ');
-  // UNIX, INET, INET6 and NETLINK (raw); then PACKET, ALG and VSOCK
-  const families = [
-    [1, STREAM],
-    [2, STREAM],
-    [10, STREAM],
-    [16, 3],
-    [17, 3],
-    [38, 5],
-    [40, STREAM],
-  ] as const;
-  const said = await text(calls(families.map(([family, type]) => [socket, family, type, 0])));
-  expect(said).toBe('0 0 0 0 97 97 97 ');
-});
-
-test('node, its threads, children and loopback sockets work', async () => {
-  const { text } = await open(makePlace(), 'required');
-  const program = `
-    const { Worker } = require("worker_threads");
-    const { execFileSync } = require("child_process");
-    const net = require("net");
-    require("fs").promises.readFile("hello.txt").then(() => {
-      const server = net.createServer((socket) => socket.end("loop")).listen(0, "127.0.0.1", () => {
-        net.connect(server.address().port, "127.0.0.1").on("data", (data) => {
-          server.close();
-          const worker = new Worker("require(\\"worker_threads\\").parentPort.postMessage(1)", { eval: true });
-          worker.on("message", () => console.log(String(data), execFileSync("echo", ["child"]).toString().trim()));
-        });
-      });
-    });`;
-  expect(await text(`node -e '${program}'`)).toBe('loop child\n');
-});
-
-test.runIf(hasPython)('python, its threads, processes and sockets work', async () => {
-  const { text } = await open(makePlace(), 'required');
-  const program = `
-import threading, multiprocessing, subprocess, socket
-said = []
-thread = threading.Thread(target=lambda: said.append("thread")); thread.start(); thread.join()
-child = multiprocessing.Process(target=lambda: None); child.start(); child.join(); said.append(str(child.exitcode))
-said.append(subprocess.run(["echo", "child"], capture_output=True, text=True).stdout.strip())
-a, b = socket.socketpair(); a.send(b"pair"); said.append(b.recv(4).decode())
-print(*said)`;
-  expect(await text(`python3 -c '${program}'`)).toBe('thread 0 child pair\n');
 });

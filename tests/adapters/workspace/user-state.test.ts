@@ -25,35 +25,6 @@ describe('uncommitted work', () => {
 });
 
 describe('captures', () => {
-  test('name what changed since the last one, with the states before and after', async () => {
-    const scratch = new ScratchCheckout();
-    scratch.write('a.txt', 'one\n');
-    scratch.write('gone.txt', 'x\n');
-    scratch.commit();
-    const workspace = await scratch.open();
-    scratch.write('a.txt', 'two\n', 0o755);
-    scratch.remove('gone.txt');
-    scratch.link('link', 'a.txt');
-    expect(await workspace.capture('all')).toEqual([
-      {
-        path: 'a.txt',
-        before: { mode: '100644', blob: '5626abf0f72e58d7a153368ba57db4c673c0e171', size: 4 },
-        after: { mode: '100755', blob: 'f719efd430d52bcfc8566a43b2eb655688d38871', size: 4 },
-      },
-      {
-        path: 'gone.txt',
-        before: { mode: '100644', blob: '587be6b4c3f93f93c489c0111bba5596147a26cb', size: 2 },
-        after: null,
-      },
-      {
-        path: 'link',
-        before: null,
-        after: { mode: '120000', blob: '8d14cbf983b3fad683171c9418998d9f68340823', size: 5 },
-      },
-    ]);
-    expect(await workspace.capture('all')).toEqual([]);
-  });
-
   test('of single paths see these and what stood in their way, and nothing else', async () => {
     const scratch = new ScratchCheckout();
     scratch.write('a.txt', 'a\n');

@@ -1,7 +1,7 @@
 /** What commands get of the caches of package managers, and what nobody gets. */
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readlinkSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readlinkSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { getuid } from 'node:process';
 import { expect, onTestFinished, test } from 'vitest';
@@ -94,19 +94,6 @@ test('commands use a cache as if it were theirs, together, and none of it reache
   expect(await printed('cat ~/.npm/_cacache/mine')).toBe('mine\n');
   await sandbox.close();
   expect(all(home)).toBe(before);
-});
-
-test('the layers are gone when the sandbox has closed, and another sandbox has its own', async () => {
-  const home = tempFolder({ [`.npm/${INDEX}`]: 'index\n' });
-  const scratchDir = join(tempFolder(), 'scratch');
-  const first = await openedWith(home, { named: ['npm'] }, { scratchDir });
-  const second = await openedWith(home, { named: ['npm'] }, { scratchDir });
-  await first.printed(`echo poisoned > ~/.npm/${INDEX}`);
-  expect(await first.printed(`cat ~/.npm/${INDEX}`)).toBe('poisoned\n');
-  expect(await second.printed(`cat ~/.npm/${INDEX}`)).toBe('index\n');
-  for (const { sandbox } of [first, second]) await sandbox.close();
-  const left = readdirSync(scratchDir).filter((name) => existsSync(join(scratchDir, name, 'caches')));
-  expect(left).toEqual([]);
 });
 
 test('with a network, package managers prefer the cache, and without one they do not try', async () => {

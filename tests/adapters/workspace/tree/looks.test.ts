@@ -29,28 +29,6 @@ async function reopened(scratch: ScratchCheckout, workspace: Workspace) {
 }
 
 describe('names', () => {
-  const NAMES = ['a\nb', 'a\tb', ' 100644 0\tc', '"q"', '\\', '[a]', '*', ':(glob)x', 'e\udcff', '\u{1f680}'];
-
-  test.each([['--object-format=sha1'], ['--object-format=sha256']])(
-    'of all kinds, with %s',
-    async (format) => {
-      const scratch = committed(Object.fromEntries(NAMES.map((name) => [`t/${name}`, 'x\n'])), format);
-      const workspace = await scratch.open();
-      for (const name of NAMES) {
-        scratch.write(`t/${name}`, 'y\n');
-        scratch.write(`new${name}`, 'n\n');
-      }
-      const written = await workspace.writeFile(at('n/e\udcfe*'), Buffer.from('z\n'));
-      expect(written).toMatchObject({ status: 'ok', ignored: false });
-      expect(await look(workspace, ['n/e\udcfe*'])).toEqual(['+n/e\udcfe*']);
-      const all = await look(workspace);
-      expect(all.sort()).toEqual(
-        [...NAMES.map((name) => `~t/${name}`), ...NAMES.map((name) => `+new${name}`)].sort(),
-      );
-      expect(await workspace.listFiles(at('n'), null)).toEqual({ status: 'ok', paths: ['n/e\udcfe*'] });
-    },
-  );
-
   test('a folder is listed by its exact name', async () => {
     const scratch = committed({ 'd*/a': 'x\n', 'dd/a': 'x\n', 'e\udcff/a': 'x\n', 'e\udcfe/a': 'x\n' });
     const workspace = await scratch.open();
@@ -60,23 +38,6 @@ describe('names', () => {
 });
 
 describe('a path that turns', () => {
-  test('from file to folder and back, and from folder to file and back', async () => {
-    const scratch = committed({ a: 'x\n', 'd/one': '1\n', 'd/two': '2\n' });
-    const workspace = await scratch.open();
-    scratch.remove('a');
-    scratch.write('a/b', 'y\n');
-    scratch.remove('d');
-    scratch.write('d', 'z\n');
-    expect(await look(workspace)).toEqual(['-a', '+a/b', '+d', '-d/one', '-d/two']);
-    scratch.remove('a');
-    scratch.write('a', 'x\n');
-    scratch.remove('d');
-    scratch.write('d/one', '1\n');
-    scratch.write('d/two', '2\n');
-    expect(await look(workspace, ['a', 'd'])).toEqual(['+a', '-a/b', '-d', '+d/one', '+d/two']);
-    expect(await look(workspace)).toEqual([]);
-  });
-
   test('into a link to a folder: nothing behind it is read', async () => {
     const scratch = committed({ 'd/secret': 'x\n' });
     scratch.write('../elsewhere/secret', 'theirs\n');

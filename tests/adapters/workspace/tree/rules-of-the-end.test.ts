@@ -1,4 +1,3 @@
-import { utimesSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { reopenWorkspace } from '../../../../src/adapters/workspace/reopen.ts';
 import { type FileState, toCodeChanges } from '../../../../src/domain/changes/change.ts';
@@ -33,37 +32,7 @@ async function patchOf(workspace: Workspace, ledger: ChangeLedger) {
   return made.patch;
 }
 
-/** The files of a tree of the run, as `git ls-tree` names them. */
-function filesOf(scratch: ScratchCheckout, tree: string): string[] {
-  return scratch.gitIn(scratch.root, `--git-dir=${scratch.shadow}`, 'ls-tree', '-r', tree).split('\n');
-}
-
-/** Those of the tree that git makes of the work tree as it is; the run is over then. */
-function filesGitAdds(scratch: ScratchCheckout): string[] {
-  scratch.git('add', '--all');
-  return scratch.git('ls-tree', '-r', scratch.git('write-tree').trim()).split('\n');
-}
-
 describe('rules of the end', () => {
-  test('a file that the change itself ignores is named, but not in the patch', async () => {
-    const scratch = new ScratchCheckout();
-    scratch.write('a.txt', 'a\n');
-    scratch.commit();
-    const run = await openWithLedger(scratch);
-    scratch.write('out/made.js', 'x\n');
-    scratch.write('late.log', 'x\n');
-    expect(await run.look()).toEqual(['+late.log', '+out/made.js']);
-    scratch.write('.gitignore', 'out/\n*.log\n');
-    scratch.write('out/more.js', 'x\n');
-    expect(await run.look()).toEqual(['+.gitignore', '~late.logfrom_now', '~out/made.jsfrom_now']);
-    expect(await run.patched()).toEqual(['.gitignore']);
-    expect(run.ledger.hidden()).toEqual(['late.log', 'out/made.js']);
-    scratch.write('.gitignore', 'out/\n');
-    expect(await run.look()).toEqual(['~.gitignore', '+late.log']);
-    expect(await run.patched()).toEqual(['.gitignore', 'late.log']);
-    expect(await run.look()).toEqual([]);
-  });
-
   test('a file that is no longer ignored is in the patch if the run made it, and otherwise named', async () => {
     const scratch = new ScratchCheckout();
     scratch.write('.gitignore', '*.js\nbuild/\n.env\n');
@@ -113,38 +82,6 @@ describe('rules of the end', () => {
     const made = ['cache/made.txt', 'other/.gitignore', 'other/keep.js', 'sub/.gitignore', 'sub/keep.js'];
     expect(await run.patched()).toEqual(['.gitignore', 'build/a.txt', ...made]);
     expect(run.workspace.notes().exposed).toEqual(['out/theirs.txt']);
-  });
-
-  test('the patch uses the encoding and line endings that the run sets for files, as git adds them', async () => {
-    const scratch = new ScratchCheckout();
-    const latin = Buffer.from('\xe4\r\n', 'latin1');
-    const wide = Buffer.from('\ufeffwide\r\n', 'utf16le');
-    scratch.write('.gitattributes', '*.was working-tree-encoding=ISO-8859-1 text\n');
-    for (const name of ['a.now', 'a.was', 'kept.was']) scratch.write(name, latin);
-    scratch.write('kept.now', 'kept\n');
-    // Git looks anew at what is as young as its index.
-    for (const name of ['kept.was', 'kept.now']) utimesSync(scratch.path(name), 1e9, 1e9);
-    scratch.commit();
-    const run = await openWithLedger(scratch);
-    for (const name of ['a.now', 'a.was', 'new.now', 'new.was'])
-      scratch.write(name, Buffer.concat([latin, latin]));
-    scratch.write('a.wide', wide);
-    scratch.write('d/a.crlf', 'x\r\n');
-    await run.look();
-    const encoding = 'working-tree-encoding';
-    scratch.write('.gitattributes', `*.now ${encoding}=ISO-8859-1 text\n*.wide ${encoding}=UTF-16 text\n`);
-    scratch.write('d/.gitattributes', '*.crlf eol=crlf\n');
-    await run.look();
-    const { tree } = await patchOf(run.workspace, run.ledger);
-    expect(filesOf(scratch, tree)).toEqual(filesGitAdds(scratch));
-    const text = (path: string) =>
-      scratch.gitIn(scratch.root, `--git-dir=${scratch.shadow}`, 'show', `${tree}:${path}`);
-    expect([text('a.now'), text('a.wide'), text('d/a.crlf')]).toEqual([
-      '\xc3\xa4\n\xc3\xa4\n',
-      'wide\n',
-      'x\n',
-    ]);
-    expect(text('a.was')).toBe('\xe4\r\n\xe4\r\n');
   });
 
   test('listing and searching follow the rules of the moment', async () => {
