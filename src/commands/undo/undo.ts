@@ -160,9 +160,10 @@ async function takeBack(say: Say, run: FoldedEvents, means: Means): Promise<RunO
   for (const line of stuck.slice(0, MAX_LINES)) say(`  ${line}`);
   if (stuck.length > MAX_LINES) say(`  … and ${stuck.length - MAX_LINES} more`);
   if (stuck.length > 0 && !means.force) {
+    const others = judged.some(({ status }) => status === 'due') ? '; --force restores the others' : '';
     return usageError(
       'ERR_UNDO_CONFLICT',
-      `${pluralize(stuck.length, 'path')} cannot be restored: ${stuck[0]}. Nothing was changed; --force restores the others.`,
+      `${pluralize(stuck.length, 'path')} cannot be restored: ${stuck[0]}. Nothing was changed${others}.`,
     );
   }
   const failed = await carryOut(judged, restorer);

@@ -275,6 +275,7 @@ describe('a tree that moved on since the run', () => {
     expect(refused).toMatchObject({ exitCode: 2 });
     expect(refused.stderr).toContain('b.txt: it has changed since the run');
     expect(refused.stderr).not.toContain('c.txt');
+    expect(refused.lastLine).toMatch(/Nothing was changed; --force restores the others\.$/);
     expect(treeOf(repository.root)).toEqual(moved);
 
     const forced = await undo(repository, runDir, '--force');
@@ -282,6 +283,7 @@ describe('a tree that moved on since the run', () => {
       'patchsmith: internal_error (exit 1) [ERR_NOT_RESTORED]: 1 file restored to the state before the run; 1 path left as listed above.',
     );
     expect(treeOf(repository.root)).toEqual({ ...moved, 'a.txt': '644 old\n' });
+    expect((await undo(repository, runDir)).lastLine).toMatch(/Nothing was changed\.$/);
   });
 
   test('a link in the place of a folder is not followed', async () => {
