@@ -82,7 +82,8 @@ function page(result: RunResult, { directory, root, bytes, startedAt }: ShownRun
     ),
     ...field('plan', plan === null ? '' : `${plan.title} (${sourceOf(plan.source)})`),
     ...field('model', model ?? ''),
-    ...field('cost', model === null ? '' : costLine(result)),
+    // The result has it when the run has ended.
+    ...field('cost', model === null || outcome === null ? '' : costLine(result)),
     ...part('attempts', attemptLines(result)),
     ...part('setup', result.setup.map(reportLine)),
     ...part('verify', result.verify.map(reportLine)),

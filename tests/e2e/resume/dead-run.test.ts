@@ -104,8 +104,9 @@ describe('a run whose process was killed', () => {
   });
 
   test('is running as long as a process holds its lock', async () => {
-    expect.assertions(11);
+    expect.assertions(12);
     await deadRun('SIGKILL', async (runDir, root) => {
+      expect((await over('show', runDir, { cwd: root })).stdout).not.toMatch(/^ {2}cost/m);
       for (const command of ['resume', 'undo', 'blame', 'replay', 'publish']) {
         const { exitCode, stderr } = await over(command, runDir, { cwd: root });
         expect([command, exitCode, stderr]).toEqual([command, 2, expect.stringContaining('running')]);
