@@ -70,7 +70,8 @@ const DEFAULT_MS = 30 * 24 * 3_600_000;
 
 /** Starts `patchsmith outcomes` with the given flags and variables. */
 export async function startOutcomes(context: HostContext, given: Given): Promise<CommandOutcome> {
-  const inputs = readPublishInputs(context, { ...given, flags: { ...given.flags, output: 'none' } });
+  const flags = { ...given.flags, output: 'none' };
+  const inputs = readPublishInputs(context, { ...given, flags }, 'pull-requests: read and issues: read');
   if (inputs.status === 'refused') return inputs;
   return sayEnd(context, await showOutcomes(overRuns(context, given), inputs));
 }

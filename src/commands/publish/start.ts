@@ -65,10 +65,11 @@ export type PublishInputs =
   | { status: 'ok'; settings: Settings; repository: string; token: string }
   | { status: 'refused'; problems: Problem[] };
 
-/** What a publication needs besides the run; all problems are reported at once. */
+/** What a publication needs besides the run; all problems are reported at once. `may` is what the token has to permit. */
 export function readPublishInputs(
   context: HostContext,
   { flags, problems, switches }: Omit<Given, 'operands'>,
+  may = 'contents: write and pull-requests: write',
 ): PublishInputs {
   const read = readSettings(context, flags, problems);
   if (read.status === 'refused') return read;
@@ -77,7 +78,7 @@ export function readPublishInputs(
   const token = context.env.GITHUB_TOKEN || context.env.GH_TOKEN || '';
   const needsToken = settings.publishAs !== 'sarif' || settings.issue !== null;
   const lacking = [
-    ...(token || !needsToken ? [] : [context.isStep === true ? NO_TOKEN_INPUT : NO_TOKEN]),
+    ...(token || !needsToken ? [] : [noToken(context, may)]),
     ...(switches.has('publish') && settings.publishAs !== 'pull-request' ? [TWO_STEPS] : []),
     ...(repository === null ? [NO_REPOSITORY] : []),
     ...foreignTeams(settings),
@@ -106,14 +107,12 @@ function foreignTeams({ teamReviewers, repository }: Settings): Problem[] {
 /** Most characters of a line: a dry run prints request bodies in full. */
 export const MAX_SAID = 200_000;
 
-const NO_TOKEN = problem(
-  'ERR_NO_TOKEN',
-  'there is no token: set GITHUB_TOKEN in the environment, with contents: write and pull-requests: write',
-);
-const NO_TOKEN_INPUT = problem(
-  'ERR_NO_TOKEN',
-  'there is no token: set github-token, such as to github.token in a job with contents: write and pull-requests: write',
-);
+function noToken({ isStep }: HostContext, may: string): Problem {
+  const how =
+    isStep === true ? 'github-token, such as to github.token in a job' : 'GITHUB_TOKEN in the environment,';
+  return problem('ERR_NO_TOKEN', `there is no token: set ${how} with ${may}`);
+}
+
 const TWO_STEPS = problem(
   'ERR_SETTINGS_CONFLICT',
   '--publish-as: what a run answers is published by patchsmith publish, in a job of its own',

@@ -160,6 +160,12 @@ describe('a mistake on the command line is named, with exit 2:', () => {
       ['run', '-m', 'a', '-m', 'b'],
       refusals('[ERR_FLAG_REPEATED] --message: given 2 times', ...lacking.slice(1)),
     ],
+    [
+      ['outcomes', '--repository', 'o/r'],
+      refusal(
+        '[ERR_NO_TOKEN] there is no token: set GITHUB_TOKEN in the environment, with pull-requests: read and issues: read',
+      ),
+    ],
     [['demo', '--model', 'x'], refusal('[ERR_FLAG_NOT_TAKEN] --model: demo takes no settings')],
     [['demo', '--force'], refusal('[ERR_FLAG_NOT_TAKEN] --force: demo has no such flag')],
     [
