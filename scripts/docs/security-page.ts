@@ -142,8 +142,8 @@ Through intended channels:
   secrets out of the checkout.
 - **A disguised secret of the work tree** (reversed, encrypted, letter by letter) passes redaction and the search of the patch: it
   can leave in a request, in the patch, and with \`publish\`. The runner's own secrets are out of reach of commands.
-- **Every object of the repository can be read** by its id: also stashes, dropped commits, and what was staged but never committed. A
-  fresh clone has none of that ([decision 017](decisions/017-other-repositories-in-the-work-tree.md)).
+- **Every object of the repository can be read** by its id: also stashes, dropped commits, what was staged but never committed, and all
+  of repositories that it borrows from (\`objects/info/alternates\`). A fresh clone has none of that ([decision 017](decisions/017-other-repositories-in-the-work-tree.md)).
 - **Variables of \`--setup-env\`**: a package's install script can send them to an allowed host, or leave them in a file
   that the model's commands read ([network.md](network.md#credentials-of-a-registry)).
 - **Behind the machine's proxy**, that proxy resolves names: the owner of an allowed name can point it inside the proxy's network.

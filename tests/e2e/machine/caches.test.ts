@@ -1,6 +1,6 @@
 /** `--cache` in a run: whose cache is shown, to which of its commands. */
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeRepository, temporaryFolder } from '../../support/files/repository.ts';
@@ -72,4 +72,20 @@ test('a cache that lacks packages is named, with what to type', async () => {
   });
   expect([exitCode, server.requests]).toEqual([2, []]);
   expect(lastLine).toContain("This machine's cache (--cache) lacks packages: install them once by hand");
+});
+
+test('a cache behind a link that commands can replace is refused: the sandbox of a verification would follow it anew', async () => {
+  const repository = await makeRepository({ 'a.txt': 'a\n', '.gitignore': 'link\n' });
+  const home = temporaryFolder();
+  mkdirSync(join(home, 'elsewhere/_cacache'), { recursive: true });
+  symlinkSync(join(home, 'elsewhere'), join(repository.root, 'link'));
+  symlinkSync(join(repository.root, 'link'), join(home, '.npm'));
+  const { exitCode, lastLine, server } = await scriptedRun({
+    repository,
+    turns: [],
+    env: { HOME: home },
+    args: ['--sandbox', 'required', '--cache', 'npm'],
+  });
+  expect([exitCode, server.requests]).toEqual([2, []]);
+  expect(lastLine).toContain(`${home}/.npm/_cacache (--cache npm) leads into ${repository.root}`);
 });
