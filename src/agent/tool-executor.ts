@@ -1,13 +1,14 @@
 /**
- * Runs the tool calls of one turn. calls/ has the steps, in their order: prepared-call.ts parses and checks, lanes.ts says what
- * runs together, lane-changes.ts records what changed, shown-outcome.ts redacts and truncates. A failing call affects nothing
+ * Runs the tool calls of one turn. calls/ has the steps, in their order: prepared-call.ts parses and checks,
+ * lane-changes.ts records what changed, shown-outcome.ts redacts and truncates. A failing call affects nothing
  * else; the run continues.
  */
 
 import type { FoundChange } from '../domain/changes/change.ts';
+import { isWithin } from '../domain/changes/path.ts';
 import type { LlmTurn, ToolCall } from '../domain/conversation/conversation.ts';
 import type { SeenNote } from '../domain/conversation/seen-files.ts';
-import type { ToolOutcome } from '../domain/conversation/tool.ts';
+import type { Lane, ToolOutcome } from '../domain/conversation/tool.ts';
 import { MAX_CALLS_IN_A_TURN } from '../domain/conversation/tools-phase.ts';
 import { CutShort } from '../domain/errors/thrown.ts';
 import type { ShownImages } from '../domain/images/shown.ts';
@@ -15,7 +16,6 @@ import { changesRecorded } from '../domain/journal/recorded-changes.ts';
 import type { RunAction } from '../domain/run/events.ts';
 import type { Sandbox, Tool, ToolContext, ToolResult } from '../ports.ts';
 import { notingUnseen, recordChanges, recordEarlier } from './calls/lane-changes.ts';
-import { lanesOf, sideBySide } from './calls/lanes.ts';
 import {
   failedResult,
   type PreparedCall,
@@ -185,4 +185,51 @@ function crashed(error: unknown): ToolResult {
     'crashed',
     `The tool failed unexpectedly: ${error instanceof Error ? error.message : String(error)}`,
   );
+}
+
+/**
+ * Adjacent calls of one lane run together: writes only while their targets differ, `finish` always alone. Calls to the outside
+ * never run together with commands, so their changes can be distinguished. Images stay in memory until their lane has ended, so
+ * lanes of calls that may return images are bounded in length.
+ */
+export function lanesOf<T extends { lane: Lane; isOutside?: boolean; target?: string | null }>(
+  calls: readonly T[],
+): T[][] {
+  const lanes: T[][] = [];
+  for (const call of calls) {
+    const last = lanes.at(-1);
+    const joins =
+      last !== undefined &&
+      last[0]?.lane === call.lane &&
+      call.lane !== 'finish' &&
+      !((call.lane === 'read' || call.isOutside === true) && last.length >= MAX_SIDE_BY_SIDE) &&
+      !(call.lane === 'command' && last[0].isOutside !== call.isOutside) &&
+      !(call.lane === 'write' && last.some((other) => conflict(other.target, call.target)));
+    if (joins) last.push(call);
+    else lanes.push([call]);
+  }
+  return lanes;
+}
+
+/** Two writes conflict on the same path and when one path is a folder of the other. */
+function conflict(a: string | null | undefined, b: string | null | undefined): boolean {
+  if (a == null || b == null) return true;
+  return isWithin(a, b) || isWithin(b, a);
+}
+
+/**
+ * Maximum number of calls that run at the same time: each takes processes, memory and open files, and a turn may contain
+ * hundreds.
+ */
+const MAX_SIDE_BY_SIDE = 16;
+
+/** Results in the order of `items`, with at most `MAX_SIDE_BY_SIDE` of them in progress at a time. */
+async function sideBySide<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const queue = items.entries();
+  const workers = Array.from({ length: MAX_SIDE_BY_SIDE }, async () => {
+    for (const [at, item] of queue) results[at] = await work(item);
+  });
+  await Promise.all(workers);
+  return results;
 }

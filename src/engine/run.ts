@@ -13,13 +13,12 @@ import type { RunState } from '../domain/run/state.ts';
 import { pluralize } from '../domain/text/words.ts';
 import { inParts, type Until } from '../files/time-limit.ts';
 import { acting } from './acting.ts';
-import { crashed } from './finish/crash.ts';
+import { crashed, doneValue, tryStep } from './finish/crash.ts';
 import { endRun, loadReport } from './finish/end.ts';
 import type { Ended, LoopEnd } from './finish/finish.ts';
-import { partSoFar } from './finish/known-part.ts';
-import { startedPart } from './finish/result.ts';
-import { doneValue, tryStep } from './finish/step.ts';
+import { knownPart, startedPart } from './finish/result.ts';
 import { freshRun } from './fresh/spec.ts';
+import { changedLinks } from './open/sandbox-settings.ts';
 import { openRun } from './open-run.ts';
 import type { Ready } from './ready.ts';
 import type { RunInput } from './run-input.ts';
@@ -79,7 +78,7 @@ async function perform(session: Session, open: OpenFor, until: Until): Promise<E
     watchVerify: () => (report) => progress.verified(report),
   });
   progress.follow(() => loop.state);
-  session.follow(() => partSoFar(session, loop.state));
+  session.follow(() => knownPart(session, loop.state, changedLinks(session)));
   // What only the end needs is loaded while the model works, before any command runs.
   const finishing = import('./finish/finish.ts');
   finishing.catch(() => undefined);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { decideOutcome, type OutcomeFacts } from '../../src/domain/run/decide-outcome.ts';
 import { ProviderFailureKind, type StopReason } from '../../src/domain/run/limits.ts';
-import { repositoriesReason, withheldReason } from '../../src/engine/finish/result.ts';
+import { repositoriesReason, withheldReason } from '../../src/engine/finish/review.ts';
 
 const completed: StopReason = { why: 'completed', summary: '' };
 const changedFiles: OutcomeFacts['changedFiles'] = [

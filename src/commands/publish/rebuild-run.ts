@@ -3,7 +3,6 @@
 import type { Clone } from '../../adapters/github/clone.ts';
 import type { ChangedFile } from '../../domain/changes/change.ts';
 import { foldersOf } from '../../domain/changes/path.ts';
-import { pathMatcher } from '../../domain/changes/path-policy.ts';
 import { flagLines } from '../../domain/report/result-lines.ts';
 import { repositoriesInTree } from '../../domain/review/git-folder.ts';
 import { noChange, policyViolation, publishFailed } from '../../domain/run/outcome.ts';
@@ -11,7 +10,6 @@ import type { PathRules } from '../../domain/run/plan.ts';
 import { redactedStrings } from '../../domain/secrets/redact.ts';
 import { listed, sentence } from '../../domain/text/words.ts';
 import { warning } from '../../domain/warnings/warning.ts';
-import { repositoriesReason, withheldReason } from '../../engine/finish/result.ts';
 import { scanContents } from '../../engine/finish/review.ts';
 import { readBlobs, sizesOf } from '../../git/store/blobs.ts';
 import { mergeTrees } from '../../git/store/merge-trees.ts';
@@ -86,14 +84,12 @@ export async function rebuildRun(
     files: files.filter(({ path }) => changed.has(path)),
     net: changes.map(({ path, before, after }) => ({ path, before: sized(before), after: sized(after) })),
     read: (ids, maxBytes) => readBlobs(clone.gitDir, ids, maxBytes),
+    repositories: repositoriesInTree(changed, await pathsOfTree(clone.gitDir, merged)),
     principles: run.result.principles.map(({ path }) => path),
+    acceptSecrets: settings.acceptSecrets,
     findKnown,
   });
-  const isAccepted = pathMatcher(settings.acceptSecrets);
-  const repositories = repositoriesInTree(changed, await pathsOfTree(clone.gitDir, merged));
-  const withheld =
-    repositoriesReason(repositories) ??
-    withheldReason(review.secrets.filter(({ path }) => !isAccepted(path)));
+  const { withheld } = review;
   if (withheld !== null) stop(policyViolation(withheld.code, withheld.reason));
 
   publication.flags = review.flags;

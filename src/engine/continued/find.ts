@@ -1,6 +1,11 @@
-/** Which pull request a run continues, and whether it may: looked up before its settings are read, since rules come from its base. */
+/**
+ * Which pull request a run continues, and whether it may: looked up before its settings are read, since rules come from its base, and
+ * before anything is checked out, so that a workflow can check out its head.
+ */
 
+import * as z from 'zod';
 import type { CommitsSince } from '../../adapters/github/branch.ts';
+import { mayHaveFailedChecks } from '../../adapters/github/checks.ts';
 import {
   commitsOf,
   listOwnPulls,
@@ -11,6 +16,7 @@ import {
 } from '../../adapters/github/pull-requests.ts';
 import { OnGitHub } from '../../adapters/github/request.ts';
 import { readRounds } from '../../adapters/github/round-log.ts';
+import type { Environment } from '../../domain/environment.ts';
 import type { GitHubEvent } from '../../domain/github/event.ts';
 import { type RecordedRound, type Round, type Trigger, whyDamaged } from '../../domain/github/follow-up.ts';
 import {
@@ -101,27 +107,24 @@ export async function findContinued(question: ContinueQuestion): Promise<Continu
 }
 
 /** Events that happen without a person asking for more work. */
-export function triggerOf(event: GitHubEvent | null): Trigger {
+function triggerOf(event: GitHubEvent | null): Trigger {
   const name = event?.name ?? '';
   if (['workflow_run', 'check_run', 'check_suite', 'status'].includes(name)) return 'check';
   return name === 'push' || name === 'schedule' ? 'conflict' : 'request';
 }
 
 /** The number in the setting. */
-export function numberIn(asked: string): number {
+function numberIn(asked: string): number {
   return Number(asked.replace('#', ''));
 }
 
 /** The pull request that was commented on or reviewed; null when the event is about none. */
-export function numberOfEvent(event: GitHubEvent | null): number | null {
+function numberOfEvent(event: GitHubEvent | null): number | null {
   return event?.pullRequest?.number ?? event?.commentedPull ?? null;
 }
 
 /** Null when the event is not about a pull request; for a comment on an issue, the pull request that the issue's plan has made. */
-export async function pullOfEvent(
-  where: OnGitHub,
-  event: GitHubEvent | null,
-): Promise<OwnPull | NotOwn | null> {
+async function pullOfEvent(where: OnGitHub, event: GitHubEvent | null): Promise<OwnPull | NotOwn | null> {
   const number = numberOfEvent(event);
   if (number !== null) return readOwnPull(where, number);
   const issue = event?.texts.find(({ source }) => source.kind === 'issue')?.source.number;
@@ -139,7 +142,7 @@ function isOfIssue({ record: { source } }: OwnPull, { owner, repo }: OnGitHub, n
 }
 
 /** Why `name` is no pull request to continue, and what is possible there. */
-export function notContinued(name: string, why: NotOwn): RunOutcome {
+function notContinued(name: string, why: NotOwn): RunOutcome {
   const reason = `${name} is not continued: ${NOT_OWN[why]}${INSTEAD[why] ?? ''}`;
   return policyViolation('ERR_NOT_OUR_PULL_REQUEST', reason);
 }
@@ -149,3 +152,70 @@ const INSTEAD: Partial<Record<NotOwn, string>> = {
   'of a fork': `${READ_ONLY}.`,
   'not ours': `${READ_ONLY}; patchsmith run --publish opens a pull request into its branch.`,
 };
+
+const Mergeable = z.object({ mergeable: z.boolean().nullish() });
+
+/** GitHub computes it after a push; until then it is null. */
+const LOOKS = 6;
+
+/** Our pull requests into this branch that GitHub can no longer merge. */
+async function conflictingOn(where: OnGitHub, base: string, pauseMs: number): Promise<number[]> {
+  const pulls = (await listOwnPulls(where)).filter((pull) => pull.base.branch === base);
+  const found: number[] = [];
+  for (const { number } of pulls) if (await isConflicting(where, number, pauseMs)) found.push(number);
+  return found;
+}
+
+async function isConflicting(where: OnGitHub, number: number, pauseMs: number): Promise<boolean> {
+  for (let look = 1; look <= LOOKS; look += 1) {
+    const { mergeable } = await where.get('/pulls/{pull_number}', Mergeable, { pull_number: number });
+    if (typeof mergeable === 'boolean') return !mergeable;
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+  return false;
+}
+
+/** The pull requests that a job continues. `ordinary`: none, so that its run begins from the base. */
+export type PullsToContinue =
+  | { status: 'ordinary' }
+  | { status: 'found'; trigger: Trigger; pulls: readonly OwnPull[] }
+  | Stopped;
+
+/**
+ * `asked` is the setting, and `pauseMs` the time before GitHub is asked again for what it has not computed yet. Without a person asking, only those with a conflict or a failed check. Refuses what is asked for on a
+ * pull request that patchsmith did not make. Throws `GitHubRefused`.
+ */
+export async function pullsToContinue(
+  where: OnGitHub,
+  {
+    asked,
+    event,
+    env,
+    pauseMs,
+  }: { asked: string; event: GitHubEvent | null; env: Environment; pauseMs: number },
+): Promise<PullsToContinue> {
+  if (asked === 'never') return { status: 'ordinary' };
+  const trigger = triggerOf(event);
+  const found = (pulls: readonly OwnPull[]): PullsToContinue => ({ status: 'found', trigger, pulls });
+  if (asked === 'auto' && trigger === 'conflict') {
+    const numbers = await conflictingOn(where, env.GITHUB_REF_NAME ?? '', pauseMs);
+    const pulls = await Promise.all(numbers.map((number) => readOwnPull(where, number)));
+    return found(pulls.filter((pull) => typeof pull !== 'string'));
+  }
+  const pull = asked === 'auto' ? await pullOfEvent(where, event) : await readOwnPull(where, numberIn(asked));
+  if (pull === null || typeof pull === 'string') {
+    const isAuto = asked === 'auto';
+    if (isAuto && trigger !== 'request') return found([]);
+    const number = isAuto ? numberOfEvent(event) : numberIn(asked);
+    // Without a comment or a review, nothing was asked for there.
+    if (pull === null || number === null || (isAuto && event?.request === null))
+      return { status: 'ordinary' };
+    return stopped(notContinued(`Pull request #${number}`, pull));
+  }
+  const isDue =
+    trigger === 'request' ||
+    (trigger === 'check'
+      ? await mayHaveFailedChecks(where, pull.head)
+      : await isConflicting(where, pull.number, pauseMs));
+  return found(isDue ? [pull] : []);
+}

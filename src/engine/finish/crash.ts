@@ -1,4 +1,4 @@
-/** The outcome of a run that ended unexpectedly, and how any run that has stopped is continued. */
+/** Steps that may fail, the outcome of a run that ended unexpectedly, and how any run that has stopped is continued. */
 
 import { DEFAULT_PROVIDER, providerNamed } from '../../adapters/providers/registry.ts';
 import { type SettingKey, settingEntries } from '../../config/schema.ts';
@@ -10,6 +10,26 @@ import { machineFault } from '../../domain/run/machine-fault.ts';
 import { internalError, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { interruptedOutcome, LateRefusal } from '../ready.ts';
 import type { Session } from '../session.ts';
+
+/** `cut_short`: time ran out before the step ended. `crashed`: a bug or a broken machine. */
+export type StepEnd<T> =
+  | { readonly status: 'done'; readonly value: T }
+  | { readonly status: 'cut_short' }
+  | { readonly status: 'crashed'; readonly error: unknown };
+
+/** Never rejects. */
+export async function tryStep<T>(step: () => Promise<T>): Promise<StepEnd<T>> {
+  try {
+    return { status: 'done', value: await step() };
+  } catch (error) {
+    return error instanceof CutShort ? { status: 'cut_short' } : { status: 'crashed', error };
+  }
+}
+
+/** Null when the step did not end. */
+export function doneValue<T>(tried: StepEnd<T>): T | null {
+  return tried.status === 'done' ? tried.value : null;
+}
 
 /** `error` is what was thrown; null when the loop ended without giving a reason. */
 export function crashed(session: Session, error: unknown): RunOutcome {

@@ -13,9 +13,8 @@ import { handed } from '../../host/terminal.ts';
 import type { ProvenPatch } from '../../ports/workspace.ts';
 import type { Session } from '../session.ts';
 import { deliverTraces } from '../traces.ts';
-import { crashed } from './crash.ts';
+import { crashed, tryStep } from './crash.ts';
 import type { Ended } from './finish.ts';
-import { tryStep } from './step.ts';
 
 /** From the outcome to the last line that people read. */
 export async function endRun(session: Session, ended: Ended): Promise<RunOutcome> {

@@ -8,19 +8,19 @@ import { dirname, relative, resolve } from 'node:path';
 import type { PathChange } from '../../domain/changes/change.ts';
 import { isGitDirName, isWithin } from '../../domain/changes/path.ts';
 import { whyUnreviewed } from '../../domain/findings/review.ts';
-import type { Denials } from '../../domain/review/denied.ts';
 import { decideOutcome } from '../../domain/run/decide-outcome.ts';
 import type { StopReason } from '../../domain/run/limits.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
+import type { RunResult } from '../../domain/run/result.ts';
 import type { RunState } from '../../domain/run/state.ts';
 import { stopOfInterruption } from '../../domain/run/stop-reason.ts';
 import { hasCode } from '../../files/failures.ts';
 import type { ProvenPatch } from '../../ports/workspace.ts';
+import { changedLinks } from '../open/sandbox-settings.ts';
 import type { Ready } from '../ready.ts';
 import type { Session } from '../session.ts';
-import { advice, commandToContinue, crashed } from './crash.ts';
-import { allDenied, knownPart } from './known-part.ts';
-import type { StepEnd } from './step.ts';
+import { advice, commandToContinue, crashed, type StepEnd } from './crash.ts';
+import { knownPart } from './result.ts';
 import { type Steps, takeSteps } from './steps.ts';
 
 /** How the loop ended. */
@@ -42,11 +42,10 @@ export interface Ended {
 export async function finish(session: Session, ready: Ready, loop: LoopEnd): Promise<Ended> {
   const { state, driven } = loop;
   if (driven.status !== 'done') await sweep(session, ready);
-  const denied = allDenied(session, state);
-  session.record({ mcp: [...ready.servers()], ...knownPart(session, state, denied) });
+  session.record({ mcp: [...ready.servers()], ...knownPart(session, state, changedLinks(session)) });
   const net = state.changes.net();
   const steps = await takeSteps(session, ready, { state, net });
-  const outcome = await finalOutcome(session, ready, { loop, net, steps, denied });
+  const outcome = await finalOutcome(session, ready, { loop, net, steps });
   if (loop.stop !== null) session.nextCommand = commandToContinue(session, loop.stop);
   return { outcome, patch: steps.kept.patch };
 }
@@ -67,12 +66,11 @@ interface Decision {
   readonly loop: LoopEnd;
   readonly net: readonly PathChange[];
   readonly steps: Steps;
-  readonly denied: Denials;
 }
 
 /** A crash of any step is a separate outcome. */
 async function finalOutcome(session: Session, ready: Ready, decision: Decision): Promise<RunOutcome> {
-  const { loop, steps, denied } = decision;
+  const { loop, steps } = decision;
   const { stop, state, driven } = loop;
   const { made, reviewed, kept } = steps;
   const crash = driven.status === 'crashed' ? driven : steps.crash;
@@ -88,7 +86,7 @@ async function finalOutcome(session: Session, ready: Ready, decision: Decision):
     ...start,
     ...result,
     stop: isMade ? stop : stopOfInterruption(state, session.interrupt.reason, session.limits),
-    unwritable: await whyUnwritten(ready, state, denied),
+    unwritable: await whyUnwritten(ready, state, result.denied),
     withheld: isMade ? (reviewed?.withheld ?? null) : null,
     publishFailure: isMade ? ((made?.status === 'failed' ? made.message : null) ?? kept.failure) : null,
     unmade,
@@ -123,7 +121,7 @@ function forbiddenPaths({ permits }: Ready, { loop, net, steps: { nested } }: De
 async function whyUnwritten(
   { workspace: { root } }: Ready,
   { changes, unwritten, unwritable }: RunState,
-  { named }: Denials,
+  named: RunResult['denied'],
 ): Promise<string | null> {
   const denied = [...named.filter(({ kind }) => kind === 'sandbox'), ...unwritable];
   if (denied.length === 0 || changes.history.some(({ source }) => source.by === 'tool')) return null;

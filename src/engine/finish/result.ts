@@ -1,16 +1,23 @@
 /** Builds `result.json` step by step, so that everything known so far can be written at any moment. */
 
+import { withAttemptHosts, withAttempts } from '../../domain/attempts/attempts.ts';
+import { unverifiedPaths } from '../../domain/changes/change.ts';
 import { type IgnoredFiles, inFewWords } from '../../domain/changes/ignored-files.ts';
 import type { ChangeLedger } from '../../domain/changes/ledger.ts';
 import { noUsage } from '../../domain/conversation/conversation.ts';
-import type { Withheld } from '../../domain/run/decide-outcome.ts';
+import { reviewPart } from '../../domain/findings/review.ts';
+import { type Denial, withDenials } from '../../domain/review/denied.ts';
 import type { BaseRevision, RunStarted } from '../../domain/run/events.ts';
+import { withLostRequest } from '../../domain/run/fold/advance.ts';
+import { withAskedHosts } from '../../domain/run/fold/turn.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
-import type { RunState } from '../../domain/run/state.ts';
-import type { FoundSecret } from '../../domain/secrets/secret-scan.ts';
+import { type RunState, usesOf } from '../../domain/run/state.ts';
+import { flakyAmong, judgeReports } from '../../domain/run/verify-baseline.ts';
 import { listed } from '../../domain/text/words.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
+import type { EgressRecord } from '../open/egress-record.ts';
+import type { RunInput } from '../run-input.ts';
 
 /** The result of a run when only its id is known. */
 export function emptyResult(runId: string, version: string): RunResult {
@@ -170,28 +177,61 @@ function takenWhole(changes: ChangeLedger): string[] {
 /** Maximum number of names in one sentence. */
 const MAX_NAMED = 5;
 
-/** Why a patch that adds these secrets is withheld; null when there are none. */
-export function withheldReason(secrets: readonly FoundSecret[]): Withheld | null {
-  if (secrets.length === 0) return null;
-  const places = secrets.map(({ path, line, what }) => `${line > 0 ? `${path}:${line}` : path} (${what})`);
-  return {
-    code: 'ERR_SECRET_IN_PATCH',
-    reason: `The patch is withheld because it would add a secret: ${listed(places, MAX_NAMED, 'place')}. Remove the secret, or accept files with false matches with --accept-secrets GLOB.`,
-  };
+/** A run about which something is known besides its events. */
+interface KnownRun {
+  readonly input: Pick<RunInput, 'attempts'>;
+  readonly asked: Pick<EgressRecord, 'pending'>;
+  readonly result: Pick<RunResult, 'network'>;
 }
 
 /**
- * Why a patch that creates or changes these folders, which git takes for repositories, is withheld; null when there are
- * none.
+ * What follows from the events so far, at the end of a run or when its process ends at once, with the spending of other attempts, the
+ * hosts that were asked for after the last event, and what commands changed outside through `links`.
  */
-export function repositoriesReason(folders: readonly string[]): Withheld | null {
-  if (folders.length === 0) return null;
-  const named = listed(
-    folders.map((folder) => folder || 'the root'),
-    MAX_NAMED,
-  );
+export function knownPart({ input, asked, result }: KnownRun, state: RunState, links: readonly Denial[]) {
+  const { attempts = null } = input;
+  const spent = statePart(state);
+  const { denied: before, hosts } = withAskedHosts(state, asked.pending);
+  const denied = withDenials(before, links);
   return {
-    code: 'ERR_REPOSITORY_IN_PATCH',
-    reason: `The patch is withheld because it adds to a folder that git treats as a repository, whose configuration can name programs that git runs: ${named}. Let tests create such a repository when they run, or commit it by hand.`,
-  };
+    ...(attempts === null ? spent : withAttempts(spent, attempts)),
+    attempts,
+    denied: [...denied.named],
+    deniedCount: denied.count,
+    network: {
+      allowed: result.network?.allowed ?? null,
+      hosts: attempts === null ? [...hosts] : withAttemptHosts(hosts, attempts),
+    },
+    durations: { totalMs: 0, modelMs: state.modelMs },
+  } satisfies Partial<RunResult>;
+}
+
+/** The part known from the events so far. A request without an end is estimated. */
+function statePart(now: RunState) {
+  const state = withLostRequest(now);
+  return {
+    superseded: [...state.superseded],
+    iterations: state.iterations,
+    compactions: state.compaction.done.map((one) => ({ ...one, costUsd: one.costUsd ?? 'unknown' })),
+    failedCompactions: state.compaction.failures,
+    models: usesOf(state),
+    review: reviewPart(state.review, state.changes.net()),
+    tokens: state.usage,
+    costUsd: state.costUsd ?? 'unknown',
+    estimated: state.isEstimated,
+    unexplained: state.changes.unexplained(),
+    putBack: [...state.putBack]
+      .map(([path, by]) => ({ path, by }))
+      .sort((a, b) => (a.path < b.path ? -1 : 1)),
+    verify: [...state.reports],
+    verifyRounds: state.rounds.map(({ tree, reports }) => ({ tree, reports: [...reports] })),
+    flaky: flakyAmong(state.rounds, state.verifyBaseline),
+    unverified: unverifiedPaths(state.verified, state.changes.net()),
+    preexistingFailures: judgeReports(state.reports, state.verifyBaseline).preexisting.map(
+      ({ command }) => command,
+    ),
+    // Also of work that failed a verify command or was still being looked at.
+    summary: 'summary' in state.phase ? state.phase.summary : '',
+    answer: state.phase.at === 'ended' && state.phase.how === 'done' ? state.answer : null,
+  } satisfies Partial<RunResult>;
 }

@@ -7,10 +7,10 @@ import { flagsOf, type ReviewedFile } from '../../domain/review/review-flags.ts'
 import type { Withheld } from '../../domain/run/decide-outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { addedSecrets, type FindKnown, type FoundSecret } from '../../domain/secrets/secret-scan.ts';
+import { listed } from '../../domain/text/words.ts';
 import type { ProvenPatch, ReadBlobs } from '../../ports/workspace.ts';
 import type { Ready } from '../ready.ts';
 import type { Session } from '../session.ts';
-import { repositoriesReason, withheldReason } from './result.ts';
 
 /** What the result says about the review. */
 export interface ReviewedPart extends Pick<RunResult, 'flags' | 'secrets'> {
@@ -24,26 +24,34 @@ export interface ReviewedPart extends Pick<RunResult, 'flags' | 'secrets'> {
 export async function reviewedPart(
   { findKnown, input }: Session,
   { start }: Ready,
-  contents: PatchContents,
+  { patch, ...contents }: Pick<PatchContents, 'net' | 'read'> & { readonly patch: ProvenPatch },
 ): Promise<ReviewedPart> {
-  const { patch } = contents;
+  const { files, repositories } = patch;
   const principles = start.principles.map(({ path }) => path);
-  const { flags, secrets } = await scanContents({ ...contents, files: patch.files, principles, findKnown });
-  const isAccepted = pathMatcher(start.acceptSecrets);
-  const withheld =
-    repositoriesReason(patch.repositories) ?? withheldReason(secrets.filter(({ path }) => !isAccepted(path)));
+  const { acceptSecrets } = start;
+  const scan = { ...contents, files, repositories, principles, acceptSecrets, findKnown };
   const { maxPatchFiles: maxFiles, maxPatchBytes: maxBytes } = input.settings;
-  const size = { files: patch.files.length, bytes: patch.bytes.length };
-  return { flags, secrets, withheld, oversize: overCaps(size, { maxFiles, maxBytes })?.reason ?? null };
+  const size = { files: files.length, bytes: patch.bytes.length };
+  return {
+    ...(await scanContents(scan)),
+    oversize: overCaps(size, { maxFiles, maxBytes })?.reason ?? null,
+  };
 }
 
 /** The patch to review, and where its contents are. */
 interface PatchContents {
-  readonly patch: ProvenPatch;
+  readonly files: ProvenPatch['files'];
+  /** Folders which git takes for repositories and that it adds to. */
+  readonly repositories: readonly string[];
   /** The net changes that it was made from. */
   readonly net: readonly PathChange[];
-  /** Reads from the shadow repository, which has the contents of all states. */
+  /** Reads from a repository that has the contents of all states. */
   readonly read: ReadBlobs;
+  /** Paths of the principles given to the model. */
+  readonly principles: readonly string[];
+  /** Globs of paths in which the patch may add what looks like a secret. */
+  readonly acceptSecrets: readonly string[];
+  readonly findKnown: FindKnown;
 }
 
 /** Maximum bytes read at a time. */
@@ -53,16 +61,8 @@ const BATCH_BYTES = 32 * 1024 * 1024;
 const MAX_STATE_BYTES = 32 * 1024 * 1024;
 
 /** Scans a patch for secrets and for changes that deserve a second look, in bounded batches. */
-export async function scanContents(patch: {
-  readonly files: ProvenPatch['files'];
-  /** The net changes that it was made from. */
-  readonly net: readonly PathChange[];
-  readonly read: ReadBlobs;
-  /** Paths of the principles given to the model. */
-  readonly principles: readonly string[];
-  readonly findKnown: FindKnown;
-}): Promise<Pick<RunResult, 'flags' | 'secrets'>> {
-  const { files: changed, net, read, principles, findKnown } = patch;
+export async function scanContents(patch: PatchContents): Promise<Omit<ReviewedPart, 'oversize'>> {
+  const { files: changed, repositories, net, read, principles, acceptSecrets, findKnown } = patch;
   const flags: RunResult['flags'] = [];
   const secrets: FoundSecret[] = [];
   for (const batch of batchesOf(sidesOf(changed, net))) {
@@ -83,7 +83,10 @@ export async function scanContents(patch: {
     flags.push(...flagsOf(files, principles));
     for (const file of files) secrets.push(...secretsOf(file, findKnown));
   }
-  return { flags, secrets };
+  const isAccepted = pathMatcher(acceptSecrets);
+  const withheld =
+    repositoriesReason(repositories) ?? withheldReason(secrets.filter(({ path }) => !isAccepted(path)));
+  return { flags, secrets, withheld };
 }
 
 function secretsOf(
@@ -136,4 +139,33 @@ function* batchesOf(sides: readonly FileSide[]): Generator<FileSide[]> {
 /** Null for a state without contents. */
 function blobOf(state: FileState | null): string | null {
   return state === null || state.mode === '160000' ? null : state.blob;
+}
+
+/** Maximum number of names in one sentence. */
+const MAX_NAMED = 5;
+
+/** Why a patch that adds these secrets is withheld; null when there are none. */
+export function withheldReason(secrets: readonly FoundSecret[]): Withheld | null {
+  if (secrets.length === 0) return null;
+  const places = secrets.map(({ path, line, what }) => `${line > 0 ? `${path}:${line}` : path} (${what})`);
+  return {
+    code: 'ERR_SECRET_IN_PATCH',
+    reason: `The patch is withheld because it would add a secret: ${listed(places, MAX_NAMED, 'place')}. Remove the secret, or accept files with false matches with --accept-secrets GLOB.`,
+  };
+}
+
+/**
+ * Why a patch that creates or changes these folders, which git takes for repositories, is withheld; null when there are
+ * none.
+ */
+export function repositoriesReason(folders: readonly string[]): Withheld | null {
+  if (folders.length === 0) return null;
+  const named = listed(
+    folders.map((folder) => folder || 'the root'),
+    MAX_NAMED,
+  );
+  return {
+    code: 'ERR_REPOSITORY_IN_PATCH',
+    reason: `The patch is withheld because it adds to a folder that git treats as a repository, whose configuration can name programs that git runs: ${named}. Let tests create such a repository when they run, or commit it by hand.`,
+  };
 }

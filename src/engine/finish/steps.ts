@@ -15,9 +15,9 @@ import type { NestedChange, PatchResult, ProvenPatch, ReadBlobs } from '../../po
 import { sandboxSettings, whyLedAstray } from '../open/sandbox-settings.ts';
 import type { Ready } from '../ready.ts';
 import type { Session } from '../session.ts';
+import { doneValue, tryStep } from './crash.ts';
 import { closingWarnings } from './result.ts';
 import type { ReviewedPart } from './review.ts';
-import { doneValue, tryStep } from './step.ts';
 
 /** What the steps came to, as far as the outcome depends on it. One that did not end is null. */
 export interface Steps {

@@ -14,7 +14,7 @@ import { refused, type Stopped, stopped, usageError } from '../../domain/run/out
 import type { Sandbox } from '../../ports.ts';
 import { whyNotRunnable } from '../open/preflight.ts';
 import { modelChoiceOf, openProvider, openUnasked } from '../open/provider.ts';
-import { whyNoSetupEnv, whyNotInSandbox } from '../open/setup-secrets.ts';
+import { whyNoSetupEnv, whyNotInSandbox } from '../open/setup-commands.ts';
 import { whyMisplaced } from '../open-run.ts';
 import type { Admit, Admitted } from '../ready.ts';
 import type { Session } from '../session.ts';

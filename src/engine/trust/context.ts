@@ -7,8 +7,8 @@ import { refused, type Stopped, stopped } from '../../domain/run/outcome.ts';
 import type { ContextPart, OutsideContext } from '../../domain/run/plan.ts';
 import { firstUnits } from '../../domain/text/shorten.ts';
 import { formatNumber } from '../../domain/text/words.ts';
+import type { KnownWriters } from './gate.ts';
 import { describeRefusal, type Trust } from './trust.ts';
-import type { KnownWriters } from './writers.ts';
 
 /** Most characters of one comment, of the text it was posted on, and of all comments together; and most comments. */
 export const CONTEXT_BOUNDS = { comment: 4_000, body: 16_000, discussion: 16_000, comments: 30 };

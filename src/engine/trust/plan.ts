@@ -11,9 +11,8 @@ import { sentence } from '../../domain/text/words.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import type { Session } from '../session.ts';
 import { type AskedText, type IssueTask, readContext, repositoryOf, sameName, whyNoneOf } from './context.ts';
-import { passGate } from './gate.ts';
+import { KnownWriters, passGate } from './gate.ts';
 import { notAnswered, type Trust } from './trust.ts';
-import { KnownWriters } from './writers.ts';
 
 /** `notes` are for people and are printed before the work. */
 export type TrustedPlan = { status: 'ok'; plan: Plan; notes: Warning[] } | Stopped;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { lanesOf } from '../../../src/agent/calls/lanes.ts';
+import { lanesOf } from '../../../src/agent/tool-executor.ts';
 import type { Lane } from '../../../src/domain/conversation/tool.ts';
 
 const lanes = (...calls: [Lane, string?][]) =>

@@ -12,7 +12,7 @@ import { issuePlanId, planId } from '../../../domain/github/publishing/identity.
 import { conclude } from '../../../domain/github/publishing/publication.ts';
 import { done, type RunOutcome, usageError } from '../../../domain/run/outcome.ts';
 import type { PlanSource } from '../../../domain/run/plan.ts';
-import type { PullsToContinue } from '../../../engine/continued/locate.ts';
+import type { PullsToContinue } from '../../../engine/continued/find.ts';
 import { refusedResult } from '../../../engine/finish/result.ts';
 import { sha256Of } from '../../../files/hash.ts';
 import type { CommandOutcome, HostContext } from '../../../host/context.ts';
@@ -155,7 +155,7 @@ async function pullsAskedFor(
   settings: Settings,
 ): Promise<PullsToContinue & { event: GitHubEvent | null }> {
   const { continued } = settings;
-  const { pullsToContinue } = await import('../../../engine/continued/locate.ts');
+  const { pullsToContinue } = await import('../../../engine/continued/find.ts');
   const { passGate } = await import('../../../engine/trust/gate.ts');
   const read = await readGitHubEvent(env);
   if (read.status === 'failed' && continued !== 'never')
