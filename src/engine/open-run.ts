@@ -12,13 +12,13 @@ import { obstacleTo } from '../adapters/storage/patch-file.ts';
 import { whyReadOnly } from '../adapters/workspace/find-checkout.ts';
 import { absolutePath } from '../domain/changes/path.ts';
 import { forbidsBelow, pathGuard, pathPolicy } from '../domain/changes/path-policy.ts';
-import type { Failed } from '../domain/failed.ts';
 import type { SandboxLevel } from '../domain/run/events.ts';
 import { refused, type Stopped, sandboxUnavailable, stopped } from '../domain/run/outcome.ts';
 import { listed } from '../domain/text/words.ts';
 import type { Checkout } from '../git/checkout-layout.ts';
 import { raceAbort } from '../host/deadline.ts';
 import type { SandboxGitDir } from '../ports/workspace.ts';
+import { openServersOf } from './mcp/open-servers.ts';
 import { Closing, openContained } from './open/sandbox.ts';
 import {
   mountedLinks,
@@ -32,7 +32,7 @@ import {
   whyOwnProgramShown,
 } from './open/sandbox-settings.ts';
 import { renaming, verifyPlaceOf } from './open/verify-place.ts';
-import { type Admit, type Admitted, interruptedOutcome, type Ready, type TakenRun } from './ready.ts';
+import { type Admit, type Admitted, interruptedOutcome, type OpenedRun, type Ready } from './ready.ts';
 import { changeLimits } from './run-limits.ts';
 import type { Session } from './session.ts';
 
@@ -73,7 +73,7 @@ async function openInOrder(session: Session, admit: Admit, closing: Closing): Pr
     whyNotUncontained(session.input.trust, sandbox) ?? (await admitted.whyNotIn?.(sandbox)) ?? null;
   if (refusal !== null) return stopped(refusal);
   warnOfReadableSecrets(session, sandbox);
-  const taken = await take(session, begun.take, sandbox.level);
+  const taken = await take(session, () => begun.take(), sandbox.level);
   if (taken.status === 'stopped') return taken;
   if (sandbox.level !== 'none') session.mountedLinks = await mountedLinks(session);
   const { workspace } = taken;
@@ -81,7 +81,10 @@ async function openInOrder(session: Session, admit: Admit, closing: Closing): Pr
   const place = { ...verify, checkout, workspace, shadowDir, scratchDir, shownAs, beside };
   const permits = pathPolicy(...rules);
   const opened = { provider, sandbox, workspace, permits, verifyPlace: verifyPlaceOf(place) };
-  const settled = await taken.settle({ ...opened, own: (close) => closing.own(close) });
+  const own = (close: () => unknown) => closing.own(close);
+  const places = { sandbox, scratchDir, root: workspace.root, own };
+  const openServers: OpenedRun['openServers'] = (recorded) => openServersOf(session, places, recorded);
+  const settled = await admitted.settle({ ...opened, openServers }, taken);
   if (settled.status === 'stopped') return settled;
   return {
     provePlace: verifyPlaceOf({ ...place, kind: 'checkout' }),
@@ -153,9 +156,9 @@ async function openParts(
 /** A large work tree takes time, and a run that has to stop does not wait for it. */
 async function take(
   session: Session,
-  work: () => Promise<TakenRun | Failed>,
+  work: Awaited<ReturnType<Admitted['begin']>>['take'],
   level: SandboxLevel,
-): Promise<TakenRun | Stopped> {
+) {
   const taking = session.progress.during({ label: 'taking a snapshot of the work tree' }, work);
   const taken = await raceAbort(endOfWaiting(session), taking);
   if (taken === null) return stopped(interruptedOutcome(session));

@@ -6,12 +6,12 @@
 import type { SandboxMode, SandboxOptions } from '../adapters/sandboxes/options.ts';
 import { openJournal } from '../adapters/sinks/journal.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
-import type { WorkspacePlaces } from '../adapters/workspace/open.ts';
+import type { BegunWorkspace, TakenWorkspace, WorkspacePlaces } from '../adapters/workspace/open.ts';
 import type { AgentParts } from '../agent/parts.ts';
 import { awaitedBefore } from '../domain/conversation/awaited.ts';
 import { SeenLines } from '../domain/conversation/seen-files.ts';
 import type { Failed } from '../domain/failed.ts';
-import type { ServerUse } from '../domain/mcp/chosen-tools.ts';
+import type { ServerTool, ServerUse } from '../domain/mcp/chosen-tools.ts';
 import type { Permitted } from '../domain/review/allowed-domain.ts';
 import { decideOutcome } from '../domain/run/decide-outcome.ts';
 import type { RunAction, RunEvent, RunStarted } from '../domain/run/events.ts';
@@ -21,7 +21,7 @@ import type { PathRules } from '../domain/run/plan.ts';
 import { type RunState, startOf } from '../domain/run/state.ts';
 import type { Redact } from '../domain/secrets/redact.ts';
 import type { Checkout } from '../git/checkout-layout.ts';
-import type { ProvenPatch, SandboxGitDir, Workspace } from '../ports/workspace.ts';
+import type { ProvenPatch } from '../ports/workspace.ts';
 import type { EventSink, LlmProvider, Sandbox, Tool, VerifyPlace } from '../ports.ts';
 import type { RanBefore } from './open/setup-commands.ts';
 import type { Session } from './session.ts';
@@ -30,7 +30,7 @@ import type { Session } from './session.ts';
 export type Admit = (session: Session) => Promise<Admitted | Stopped>;
 
 /** A run that may begin, and what has to be opened for it. */
-export interface Admitted {
+export interface Admitted<Place extends TakenWorkspace = TakenWorkspace> {
   readonly status: 'ok';
   readonly checkout: Checkout;
   readonly directory: RunDirectory;
@@ -42,15 +42,14 @@ export interface Admitted {
   readonly verify: { readonly kind: VerifyIn; readonly setup: readonly string[] };
   openProvider(): Promise<{ status: 'ok'; provider: LlmProvider } | Failed>;
   /**
-   * Prepares the workspace at least as far as the sandbox needs it, and leaves the checkout as it is. `take` is called once, while
-   * or after the sandbox is opened.
+   * Prepares the workspace at least as far as the sandbox needs it, and leaves the checkout as it is. It is taken once, while or after
+   * the sandbox is opened.
    */
-  begin(places: WorkspacePlaces): Promise<{
-    readonly sandboxGitDir: SandboxGitDir;
-    take(): Promise<TakenRun | Failed>;
-  }>;
+  begin(places: WorkspacePlaces): Promise<BegunWorkspace<Place | Failed>>;
   /** Why the run cannot continue in this sandbox, or cannot succeed there whatever the model does; null if nothing was found. */
   whyNotIn?(sandbox: Sandbox): Promise<RunOutcome | null>;
+  /** Runs the commands that come before the work. */
+  settle(opened: OpenedRun, taken: Place): Promise<Settled | Stopped>;
 }
 
 /** The sandbox that a run asks for. */
@@ -63,19 +62,19 @@ interface WantedSandbox extends Pick<SandboxOptions, 'onProving'> {
   readonly shownAs?: string;
 }
 
-/** The workspace, with what is left to do before the work. */
-export interface TakenRun {
-  readonly status: 'ok';
-  readonly workspace: Workspace;
-  /** Runs the commands that come before the work. */
-  settle(opened: OpenedRun): Promise<Settled | Stopped>;
-}
-
 /** Everything that is open before the first command runs. */
 export interface OpenedRun
   extends Pick<Ready, 'provider' | 'sandbox' | 'workspace' | 'verifyPlace' | 'permits'> {
-  /** Has this called when the run has ended, before the sandbox is closed. */
-  readonly own: (close: () => unknown) => void;
+  /** The MCP servers; those of a resumed run have the tools that are recorded. */
+  openServers(recorded?: readonly ServerTool[]): Promise<OpenServers | Stopped>;
+}
+
+/** The tools of the servers, for the model and for the record, and what the run has of them. */
+export interface OpenServers {
+  readonly status: 'ok';
+  readonly tools: readonly Tool[];
+  readonly recorded: readonly ServerTool[];
+  readonly ready: Pick<Ready, 'servers' | 'restServers'>;
 }
 
 /** How the run begins. Members left out are those of every run. */

@@ -2,6 +2,7 @@
 
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { runDirectoryAt } from '../../src/adapters/storage/run-directory.ts';
 import { withDefaults } from '../../src/config/schema.ts';
 import { type ChangeSource, toCodeChanges } from '../../src/domain/changes/change.ts';
 import type { RunAction } from '../../src/domain/run/events.ts';
@@ -53,6 +54,15 @@ test('a report that cannot be written', async () => {
   const inTheWay = `mkdir -p ${runDir}/report.html/x`;
   const text = await said(['run', '-m', 'x', ...played, '--run-dir', runDir, '--verify', inTheWay]);
   expect(text).toContain('warning: [WARN_NO_REPORT] There is no report: ');
+});
+
+test('a scratch folder that cannot be removed', () => {
+  const session = newSession();
+  session.directory = { ...runDirectoryAt('/run'), scratch: `/${'x'.repeat(300)}` };
+  session.end();
+  expect(session.result.warnings).toEqual([
+    expect.stringMatching(/^\[WARN_LEFT_BEHIND\] .* cannot be removed/),
+  ]);
 });
 
 test('files of which nothing is known any more, and files that git ignored until now', () => {

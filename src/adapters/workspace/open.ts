@@ -44,7 +44,7 @@ export interface BegunWorkspace<T> {
 }
 
 /** What becomes of it. */
-interface TakenWorkspace {
+export interface TakenWorkspace {
   readonly status: 'ok';
   readonly workspace: Workspace;
 }

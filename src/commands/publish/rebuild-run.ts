@@ -3,6 +3,7 @@
 import type { Clone } from '../../adapters/github/clone.ts';
 import type { ChangedFile } from '../../domain/changes/change.ts';
 import { foldersOf } from '../../domain/changes/path.ts';
+import { pathMatcher } from '../../domain/changes/path-policy.ts';
 import { flagLines } from '../../domain/report/result-lines.ts';
 import { repositoriesInTree } from '../../domain/review/git-folder.ts';
 import { noChange, policyViolation, publishFailed } from '../../domain/run/outcome.ts';

@@ -4,7 +4,7 @@ import { createProvider } from '../../adapters/providers/registry.ts';
 import { readJournal } from '../../adapters/storage/read-journal.ts';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
-import { beginWorkspace } from '../../adapters/workspace/open.ts';
+import { beginWorkspace, type TakenWorkspace } from '../../adapters/workspace/open.ts';
 import { openRestorer } from '../../adapters/workspace/restore/restore.ts';
 import { runCommands } from '../../agent/verification.ts';
 import { type Permitted, permittedToday } from '../../domain/review/allowed-domain.ts';
@@ -15,7 +15,7 @@ import { keptHosts } from '../../engine/open/sandbox.ts';
 import { baselineIn, forSetup } from '../../engine/open/setup-commands.ts';
 import { recordedTools } from '../../engine/open/tools.ts';
 import { whyMisplaced } from '../../engine/open-run.ts';
-import { type Admit, type Admitted, newRun, type OpenedRun, type Settled } from '../../engine/ready.ts';
+import { type Admit, type Admitted, newRun, type OpenedRun } from '../../engine/ready.ts';
 import { changeLimits } from '../../engine/run-limits.ts';
 import type { Session } from '../../engine/session.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
@@ -82,7 +82,7 @@ async function locate(session: Session, places: ReplayPlaces): Promise<Replay | 
   );
 }
 
-async function admit(replay: Replay): Promise<Admitted | Stopped> {
+async function admit(replay: Replay): Promise<Admitted<TakenWorkspace & { plain: Workspace }> | Stopped> {
   const { session, run, folder, events, ignored } = replay;
   const [recorded] = events;
   const made = await recordedTools(session, recorded);
@@ -117,40 +117,38 @@ async function admit(replay: Replay): Promise<Admitted | Stopped> {
     async begin(places) {
       const limits = changeLimits(session, recorded.limits);
       const begun = beginWorkspace(replay.checkout, { ...places, env: NO_USER, limits });
+      const { objectsGitDir } = replay;
       return {
-        sandboxGitDir: begun.sandboxGitDir,
+        ...begun,
         async take() {
           const { workspace: plain } = await begun.take();
-          const { objectsGitDir } = replay;
           const restorer = openRestorer({ root: folder, shadowDir: run.shadowGit, objectsGitDir });
-          const workspace = replayWorkspace(plain, tracker, restorer);
-          return { status: 'ok', workspace, settle: (opened) => settle(plain, opened) };
+          return { status: 'ok', workspace: replayWorkspace(plain, tracker, restorer), plain };
         },
       };
     },
+    async settle(opened, { plain }) {
+      const start = await startOfReplay(replay, { ...opened, workspace: plain, redact, hosts });
+      const interrupt = AbortSignal.any([session.interrupt, stop.signal]);
+      return {
+        status: 'settled',
+        start,
+        beginning: newRun(start, recorded.at, replay.directory, redact),
+        clock: tracker.clock,
+        interrupt,
+        interruptOf: (call) => (tracker.cutsShort(call.id) ? interrupt : session.interrupt),
+        outcomeOf: (call) => tracker.outcomeOf(call),
+        redact,
+        resumption: () => tracker.resumption(),
+        sinks: [tracker],
+        judge: (decided, patch) =>
+          judgeReplay(decided, patch, { run, events, tracker, signal: session.interrupt, ignored }),
+      };
+    },
   };
-
-  async function settle(plain: Workspace, opened: OpenedRun): Promise<Settled> {
-    const start = await startOfReplay(replay, { ...opened, workspace: plain, redact, hosts });
-    const interrupt = AbortSignal.any([session.interrupt, stop.signal]);
-    return {
-      status: 'settled',
-      start,
-      beginning: newRun(start, recorded.at, replay.directory, redact),
-      clock: tracker.clock,
-      interrupt,
-      interruptOf: (call) => (tracker.cutsShort(call.id) ? interrupt : session.interrupt),
-      outcomeOf: (call) => tracker.outcomeOf(call),
-      redact,
-      resumption: () => tracker.resumption(),
-      sinks: [tracker],
-      judge: (decided, patch) =>
-        judgeReplay(decided, patch, { run, events, tracker, signal: session.interrupt, ignored }),
-    };
-  }
 }
 
-interface ReplayStart extends OpenedRun {
+interface ReplayStart extends Pick<OpenedRun, 'sandbox' | 'workspace' | 'verifyPlace'> {
   readonly redact: (text: string) => string;
   readonly hosts: Permitted;
 }

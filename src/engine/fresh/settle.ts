@@ -14,12 +14,11 @@ import type { Sandbox } from '../../ports.ts';
 import { systemPrompt, taskPrompt } from '../../prompts.ts';
 import { definitionsOf } from '../../tools/registry.ts';
 import { baselinePart, openedPart } from '../finish/result.ts';
-import { NO_SERVERS, openServersOf } from '../mcp/open-servers.ts';
-import type { OpenServers } from '../mcp/servers.ts';
+import { NO_SERVERS } from '../mcp/open-servers.ts';
 import { fallbackOf, type ModelChoice, reviewOf } from '../open/provider.ts';
 import { keptHosts } from '../open/sandbox.ts';
 import { type RanBefore, runBefore } from '../open/setup-commands.ts';
-import { newRun, type OpenedRun, type Settled, stoppedBefore } from '../ready.ts';
+import { newRun, type OpenedRun, type OpenServers, type Settled, stoppedBefore } from '../ready.ts';
 import type { Session } from '../session.ts';
 import type { Task } from './task.ts';
 
@@ -57,7 +56,7 @@ export async function settleFresh(place: PlacedRun, opened: Oriented): Promise<S
 async function settle(place: PlacedRun, opened: Oriented): Promise<Settled | Stopped> {
   const { session, directory, task } = place;
   const { isCheck = false, withoutCommands, settings, version } = session.input;
-  const { provider, sandbox, workspace, own } = opened;
+  const { provider, sandbox, workspace } = opened;
   session.stage = 'setup';
   const known = {
     patchsmith: version,
@@ -101,8 +100,7 @@ async function settle(place: PlacedRun, opened: Oriented): Promise<Settled | Sto
   const isAsBefore =
     changes.length === 0 && (ran.status !== 'ok' || isCheck) && (await workspace.settleFiles()) === 0;
   if (ran.status !== 'ok' && isAsBefore) return unbegun(stoppedBefore(session, ran));
-  const places = { sandbox, scratchDir: directory.scratch, root: workspace.root, own, isResumed: false };
-  const servers = ran.status === 'ok' ? await openServersOf(session, places) : NO_SERVERS;
+  const servers = ran.status === 'ok' ? await opened.openServers() : NO_SERVERS;
   if (servers.status === 'stopped') return unbegun(servers);
   if (isAsBefore) return unbegun(stopped(READY));
   const start = begin(ran, servers);

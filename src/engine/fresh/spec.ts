@@ -55,16 +55,8 @@ export const freshRun: Admit = async (session) => {
     verify: { kind: settings.verifyIn, setup: plan.setup },
     openProvider: () => providing,
     // The sandbox is opened while the baseline is taken.
-    async begin(places) {
-      const begun = beginWorkspace(checkout, places);
-      return {
-        sandboxGitDir: begun.sandboxGitDir,
-        take: async () => ({
-          ...(await begun.take()),
-          settle: (opened) => settleFresh({ ...taken, session, choice, task }, { ...opened, orientation }),
-        }),
-      };
-    },
+    begin: async (places) => beginWorkspace(checkout, places),
+    settle: (opened) => settleFresh({ ...taken, session, choice, task }, { ...opened, orientation }),
     // What setup commands make is looked up after them.
     async whyNotIn(sandbox) {
       const uncontained = whyNotInSandbox(session, sandbox);

@@ -2,9 +2,9 @@
 
 import type { ServerTool } from '../../domain/mcp/chosen-tools.ts';
 import type { Stopped } from '../../domain/run/outcome.ts';
+import type { OpenServers } from '../ready.ts';
 import type { Session } from '../session.ts';
 import type { ServerPlaces } from './reach-server.ts';
-import type { OpenServers } from './servers.ts';
 
 /**
  * Connects to all servers at the same time. Stops if a required one is not available; for others there is a warning. A resumed run has

@@ -23,9 +23,8 @@ export interface ServerPlaces {
   readonly scratchDir: string;
   /** Of the work tree. */
   readonly root: string;
+  /** Has this called when the run has ended, before the sandbox is closed. */
   readonly own: (close: () => unknown) => void;
-  /** Whether the run has worked before. */
-  readonly isResumed: boolean;
 }
 
 type ProgramEntry = Extract<FilledEntry, { by: 'stdio' }>;
@@ -114,7 +113,7 @@ async function programOf(
   }
   const script = `exec ${[command, ...args].map(shellWord).join(' ')}`;
   const variables = Object.keys(env).length === 0 ? {} : { env };
-  let isFirst = !place.isResumed;
+  let isFirst = !session.isResumed;
   return async (talk, signal) => {
     // Once the model has worked in the work tree, a file that the command line names may be the model's, and so may any code that a
     // server in the sandbox loads.

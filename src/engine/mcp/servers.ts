@@ -9,20 +9,12 @@ import { refused, type Stopped, stopped } from '../../domain/run/outcome.ts';
 import { withoutTail } from '../../domain/text/shorten.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import { listed, pluralize } from '../../domain/text/words.ts';
-import type { Tool, ToolResult } from '../../ports.ts';
+import type { ToolResult } from '../../ports.ts';
 import { failedCall } from '../../tools/result.ts';
 import { type AskServer, serverTool } from '../../tools/server-tool.ts';
-import { interruptedOutcome, type Ready } from '../ready.ts';
+import { interruptedOutcome, type OpenServers } from '../ready.ts';
 import type { Session } from '../session.ts';
 import { reachServer, type ServerPlaces, whyNotStarted } from './reach-server.ts';
-
-/** The tools of the servers, for the model and for the record, and what the run has of them. */
-export interface OpenServers {
-  readonly status: 'ok';
-  readonly tools: readonly Tool[];
-  readonly recorded: readonly ServerTool[];
-  readonly ready: Pick<Ready, 'servers' | 'restServers'>;
-}
 
 /** A server of the run. */
 interface Hub {

@@ -3,6 +3,8 @@
  * answers.
  */
 
+import { rmSync } from 'node:fs';
+import { reopenJournal } from '../../adapters/sinks/journal.ts';
 import { keptFiles } from '../../adapters/workspace/kept/kept-files.ts';
 import type { ReopenedWorkspace } from '../../adapters/workspace/reopen.ts';
 import { revertChanges } from '../../adapters/workspace/restore/restore.ts';
@@ -10,48 +12,53 @@ import { moveBeginning } from '../../adapters/workspace/unwalked/unseen-changes.
 import { settleInterrupted } from '../../agent/interrupted-calls.ts';
 import { type CommandChanges, enforcePolicy } from '../../agent/policy.ts';
 import { type PathChange, sameState } from '../../domain/changes/change.ts';
+import { SeenLines } from '../../domain/conversation/seen-files.ts';
+import { answeredCalls } from '../../domain/conversation/segments.ts';
 import { changesRecorded, workTreeStates } from '../../domain/journal/recorded-changes.ts';
 import type { RunAction, RunEvent } from '../../domain/run/events.ts';
+import { advance } from '../../domain/run/fold/advance.ts';
+import type { StopReason } from '../../domain/run/limits.ts';
 import { refused, type Stopped } from '../../domain/run/outcome.ts';
-import type { RunState } from '../../domain/run/state.ts';
 import { listed } from '../../domain/text/words.ts';
 import type { Tool } from '../../ports.ts';
 import { whyNotRunnable } from '../open/preflight.ts';
 import { runBefore } from '../open/setup-commands.ts';
-import { type OpenedRun, stoppedBefore } from '../ready.ts';
+import { type OpenedRun, type Settled, stoppedBefore } from '../ready.ts';
 import type { Session } from '../session.ts';
 import { type RecordedRun, resumption } from './recorded-run.ts';
 
+/** How to resume a run. */
+export interface ResumeOptions {
+  /** Accept other people's changes in the work tree as part of the baseline. */
+  readonly acceptChanges: boolean;
+  /** Why the run stopped, if it is only brought into the checkout and must not continue. Default: it continues. */
+  readonly stop?: StopReason;
+}
+
 /** What is known after reopening a killed run. */
-interface Unsettled extends Omit<OpenedRun, 'own'> {
+interface Unsettled extends OpenedRun {
   readonly session: Session;
   readonly run: RecordedRun;
   readonly reopened: ReopenedWorkspace;
   readonly tools: readonly Tool[];
-  readonly acceptChanges: boolean;
-}
-
-/** How a resumed run continues. */
-interface Continuation {
-  readonly status: 'ok';
-  readonly first: RunEvent;
-  /** Before the first event. */
-  readonly state: RunState;
-  /** What is already known to have happened next. */
-  readonly actions: readonly RunAction[];
+  readonly options: ResumeOptions;
 }
 
 /** Attributes every difference in the work tree to a cause, and brings in what another checkout lacks. */
-export async function settleResumed(unsettled: Unsettled): Promise<Continuation | Stopped> {
-  const { session, run, reopened, sandbox, workspace, tools, permits, acceptChanges } = unsettled;
+export async function settleResumed(unsettled: Unsettled): Promise<Settled | Stopped> {
+  const { session, run, reopened, sandbox, workspace, tools, permits } = unsettled;
+  const { acceptChanges, stop } = unsettled.options;
+  const { directory, events, state } = run;
+  const [start] = events;
+  if (start.sandbox === 'none')
+    session.warn('WARN_NO_SANDBOX', 'COMMANDS RUN WITHOUT A SANDBOX, as they did when the run began.');
   const { found } = reopened;
   // From another folder, `--repo` names even the run's own checkout. If something is as in the base, it is a fresh one.
   const isOwn = reopened.isHere && !found.some(({ path }) => reopened.asInBase.has(path));
   const isOther = session.input.settings.repo !== null && !isOwn;
-  const { state } = run;
   // In another checkout the interrupted work cannot have left a trace.
   const traces = isOther ? [] : found;
-  const diedInSetup = run.events.length === 1 && run.events[0].unready !== undefined;
+  const diedInSetup = events.length === 1 && start.unready !== undefined;
   const settlement = settleInterrupted(state, diedInSetup ? [] : traces, { tools, permits });
   const leftOut = isOther ? null : leftOutOf(run, workspace.root, settlement.foreign);
   const foreign = isOther
@@ -68,8 +75,7 @@ export async function settleResumed(unsettled: Unsettled): Promise<Continuation 
     brought.push(...put.actions);
   }
   // Otherwise the model would find out at the user's expense.
-  const missing =
-    state.phase.at === 'ended' ? null : await whyNotRunnable(session, run.events[0].verify, sandbox);
+  const missing = state.phase.at === 'ended' ? null : await whyNotRunnable(session, start.verify, sandbox);
   if (missing !== null) return refused('ERR_PROGRAM_MISSING', missing);
   if (others > 0) {
     await workspace.rebase(foreign.filter(({ path }) => !state.changes.hasChanged(path)));
@@ -84,7 +90,41 @@ export async function settleResumed(unsettled: Unsettled): Promise<Continuation 
     base: workspace.base(),
     accepted: foreign,
   };
-  return { status: 'ok', first, state, actions: [...brought, ...settlement.answers] };
+  const { serverTools } = start.toolSettings;
+  const servers = await unsettled.openServers(serverTools);
+  if (servers.status === 'stopped') return servers;
+  session.directory = directory;
+  session.printName(directory);
+  session.input.watcher?.onDirectory(directory);
+  const ended: RunAction[] = stop === undefined ? [] : [{ type: 'run.stopped', stop }];
+  return {
+    status: 'settled',
+    start,
+    tools: [...tools.filter(({ name }) => !serverTools.some((tool) => tool.name === name)), ...servers.tools],
+    ...servers.ready,
+    beginning: {
+      first,
+      state: advance(state, first),
+      actions: [...brought, ...settlement.answers, ...ended],
+      seen: seenBy(run),
+      openJournal() {
+        // The result now says that the run continues, and the patch of its earlier end is void.
+        rmSync(directory.patch, { force: true });
+        return reopenJournal(directory.events, run.journalBytes, session.redact);
+      },
+    },
+  };
+}
+
+/** What the results that are still in the conversation show. */
+function seenBy({ events, state: { conversation, phase } }: RecordedRun): SeenLines {
+  const seen = new SeenLines();
+  for (const event of events) {
+    if (event.type === 'tool.completed') for (const note of event.seen ?? []) seen.recall(note, event.call);
+  }
+  const open = phase.at === 'tools' ? phase.calls.map(({ id }) => id) : [];
+  if (conversation.segment > 0) seen.forgetAllBut(new Set([...answeredCalls(conversation), ...open]));
+  return seen;
 }
 
 /** What the run itself left behind when its changes went over a limit, as changes of its last calls; null if there is nothing. */

@@ -81,8 +81,7 @@ export async function readContext(
   }
   const asked = text.source.kind === 'comment' ? text.source.commentId : null;
   const others = read.data.filter(
-    ({ source, body }) =>
-      !(source.kind === 'comment' && source.commentId === asked) && !OWN_MARK.test(body),
+    ({ source, body }) => !(source.kind === 'comment' && source.commentId === asked) && !OWN_MARK.test(body),
   );
   // The author of the request has not read anything that was posted or edited later.
   const earlier = others.filter(({ at }) => at === null || text.at === null || at <= text.at);
