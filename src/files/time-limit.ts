@@ -63,7 +63,7 @@ export function timeLimit(): AbortSignal | null {
 
 const NONE = { signal: null };
 
-/** The result of a computation with an expression of others. Only a `vm` timeout can end a match in progress. */
+/** The result of a computation with code or an expression of others. Only a `vm` timeout can end a match in progress. */
 export function withinMs<T>(timeout: number, compute: () => T): T | 'too long' {
   try {
     return runInNewContext('compute()', { compute }, { timeout });

@@ -5,7 +5,7 @@
  */
 
 import type { Hidden } from '../../domain/github/untrusted-text.ts';
-
+import { withinMs } from '../../files/time-limit.ts';
 import { type HiddenRange, hiddenInMarkdown } from './hidden-markdown.ts';
 
 /** `failed` says why, to follow the name of the text. */
@@ -24,6 +24,9 @@ const MAX_DECLARATIONS = 500;
  */
 const MAX_LOOKED_AT = 40_000_000;
 
+/** Real texts take a small part of it. For others, such as thousands of underlined headings, the parser would take minutes. */
+const MAX_READING_MS = 8_000;
+
 /** Where a paragraph certainly ends: at a blank line or an item of a list. */
 const PARAGRAPH = /\n(?=[ \t]*\n| {0,3}[-*+] \S)/;
 
@@ -39,7 +42,8 @@ export function visibleMarkdown(markdown: string): VisibleMarkdown {
   if (paragraphs.reduce((sum, one) => sum + one.length * (one.split(']').length - 1), 0) > MAX_LOOKED_AT) {
     return unreadable('has too many ] in one paragraph');
   }
-  const cuts = hiddenInMarkdown(source);
+  const cuts = withinMs(MAX_READING_MS, () => hiddenInMarkdown(source));
+  if (cuts === 'too long') return unreadable('takes too long to read');
   const count = (what: HiddenRange['what']) => cuts.filter((cut) => cut.what === what).length;
   return {
     status: 'ok',

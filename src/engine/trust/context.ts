@@ -1,5 +1,6 @@
 /** The discussion around a request, as its context: bounded, cleaned, and not trusted. */
 
+import { setImmediate } from 'node:timers/promises';
 import { fetchComments } from '../../adapters/github/access.ts';
 import type { Settings } from '../../config/schema.ts';
 import { type UntrustedText, whyNotAccepted } from '../../domain/github/untrusted-text.ts';
@@ -94,7 +95,9 @@ export async function readContext(
   for (const comment of wanted.slice(-CONTEXT_BOUNDS.comments).reverse()) {
     const part = await contextPart(comment, CONTEXT_BOUNDS.comment);
     room -= part.text.length;
-    if (room < 0) break;
+    // Each may take seconds to read.
+    await setImmediate();
+    if (room < 0 || signal.aborted) break;
     parts.unshift(part);
   }
   const leftOut = others.length - parts.length;

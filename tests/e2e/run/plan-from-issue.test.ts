@@ -24,9 +24,14 @@ afterEach(async () => {
 });
 
 /** Outside GitHub Actions, unless an environment says otherwise. */
-function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<FinishedRun> {
+function run(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  wrap: readonly string[] = [],
+): Promise<FinishedRun> {
   return scriptedRun({
     repository: checkout,
+    wrap,
     turns,
     withoutTask: true,
     args,
@@ -198,6 +203,19 @@ describe('a comment', () => {
       source: { kind: 'comment', repository: NAME, number, commentId: id, author: 'mona' },
     });
     expect(prompt(done)).toContain('<comment author="mona">\nAdd b.txt.\n</comment>');
+  });
+
+  test('comes without what was written to keep its reader busy', async () => {
+    const body = '==\n'.repeat(21_000);
+    const { number } = github.addIssue(NAME, { title: 'b is gone', body, author: 'eve' });
+    github.addComment(NAME, number, { body, author: 'mona' });
+    const { id } = github.addComment(NAME, number, { body: '/patchsmith fix this', author: 'mona' });
+    // Without a limit each takes minutes of processor time.
+    const done = await run(['--plan-from-comment', String(id)], {}, [
+      ...['sh', '-c', 'ulimit -t 40; exec "$@"', 'sh'],
+    ]);
+    expect(done.exitCode, done.stderr).toBe(0);
+    expect(prompt(done).match(/\(left out: it takes too long to read\)/g)).toHaveLength(2);
   });
 
   test('comes with its issue and the discussion, as context that is trusted no more', async () => {
