@@ -262,7 +262,12 @@ describe('an answer in a review thread', () => {
     const reply = { body: `Fine. ${marker} run ${more.result.runId} -->` };
     expect((await ask(life.github, token, `POST ${path}`, reply)).status).toBe(201);
     for (const _ of ['first', 'again']) expectDone(await life.publish(more));
-    expect(thread.comments.map(({ author }) => author.login)).toEqual(['ann', 'quoter[bot]', 'eve', 'github-actions[bot]']);
+    expect(thread.comments.map(({ author }) => author.login)).toEqual([
+      'ann',
+      'quoter[bot]',
+      'eve',
+      'github-actions[bot]',
+    ]);
   });
 });
 
