@@ -224,7 +224,7 @@ export const ADDRESS_MEANINGS: Readonly<Record<AddressKind, string>> = {
   private: 'an address in a private network',
   metadata: 'an address at which clouds serve credentials, which is never allowed',
   machine: 'this machine, which is never allowed',
-  special: 'no address of a host',
+  special: 'not an address that a host can have',
 };
 
 function held(code: HeldBack['code'], reason: string): HeldBack {

@@ -180,8 +180,7 @@ function reportRefused(session: Session): void {
     `Commands tried to reach hosts that are not allowed: ${listed(named, MAX_NAMED)}.${how}`,
   );
   const others = refused.filter(({ allow }) => allow === null).map(({ why }) => why);
-  if (others.length > 0)
-    session.warn('WARN_HOSTS_FORBIDDEN', `Not allowed by any flag: ${listed(others, MAX_NAMED)}.`);
+  if (others.length > 0) session.warn('WARN_HOSTS_FORBIDDEN', `No flag allows ${listed(others, MAX_NAMED)}.`);
 }
 
 /** Closes in reverse order of opening. A failure to close says nothing about the work, so it is only reported. */

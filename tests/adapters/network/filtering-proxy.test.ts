@@ -388,8 +388,8 @@ describe('addresses', () => {
       ['fe80::1', 'an address at which clouds serve credentials, which is never allowed'],
       ['127.0.0.1', 'this machine, which is never allowed'],
       ['::1', 'this machine, which is never allowed'],
-      ['::ffff:10.0.0.1', 'no address of a host'],
-      ['224.0.0.1', 'no address of a host'],
+      ['::ffff:10.0.0.1', 'not an address that a host can have'],
+      ['224.0.0.1', 'not an address that a host can have'],
     ])('is not reached at %s', async (address, meaning) => {
       const { line, tried, refused } = await ask('registry:4873', [address]);
       expect(line).toBe(

@@ -144,7 +144,7 @@ describe('where it is read', () => {
       /resolves to 169\.254\.169\.254: an address at which clouds serve credentials/,
     ],
     ['http://inner.example.test/', /resolves to 10\.0\.0\.1: an address in a private network/],
-    ['http://own.example.test/', /no address of a host/],
+    ['http://own.example.test/', /not an address that a host can have/],
     ['http://127.0.0.1/', /an address is not a host name/],
     ['http://[::1]/', /an address is not a host name/],
     ['http://2130706433/', /an address is not a host name/],

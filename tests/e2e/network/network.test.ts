@@ -81,7 +81,7 @@ describe('a run with --allow-domain', () => {
       '[WARN_HOSTS_REFUSED] Commands tried to reach hosts that are not allowed: evil.example (2), 127.0.0.1:443 (1). To allow what they need: --allow-domain evil.example',
     );
     expect(stderr).toContain(
-      '[WARN_HOSTS_FORBIDDEN] Not allowed by any flag: 127.0.0.1:443: an address is not a host name.',
+      '[WARN_HOSTS_FORBIDDEN] No flag allows 127.0.0.1:443: an address is not a host name.',
     );
   });
 
