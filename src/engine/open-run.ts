@@ -12,13 +12,14 @@ import { obstacleTo } from '../adapters/storage/patch-file.ts';
 import { whyReadOnly } from '../adapters/workspace/find-checkout.ts';
 import { absolutePath } from '../domain/changes/path.ts';
 import { forbidsBelow, pathGuard, pathPolicy } from '../domain/changes/path-policy.ts';
+import type { ServerTool } from '../domain/mcp/chosen-tools.ts';
 import type { SandboxLevel } from '../domain/run/events.ts';
 import { refused, type Stopped, sandboxUnavailable, stopped } from '../domain/run/outcome.ts';
 import { listed } from '../domain/text/words.ts';
 import type { Checkout } from '../git/checkout-layout.ts';
 import { raceAbort } from '../host/deadline.ts';
 import type { SandboxGitDir } from '../ports/workspace.ts';
-import { openServersOf } from './mcp/open-servers.ts';
+import type { ServerPlaces } from './mcp/reach-server.ts';
 import { Closing, openContained } from './open/sandbox.ts';
 import {
   mountedLinks,
@@ -32,7 +33,15 @@ import {
   whyOwnProgramShown,
 } from './open/sandbox-settings.ts';
 import { renaming, verifyPlaceOf } from './open/verify-place.ts';
-import { type Admit, type Admitted, interruptedOutcome, type OpenedRun, type Ready } from './ready.ts';
+import {
+  type Admit,
+  type Admitted,
+  interruptedOutcome,
+  NO_SERVERS,
+  type OpenedRun,
+  type OpenServers,
+  type Ready,
+} from './ready.ts';
 import { changeLimits } from './run-limits.ts';
 import type { Session } from './session.ts';
 
@@ -60,7 +69,7 @@ async function openInOrder(session: Session, admit: Admit, closing: Closing): Pr
     shadowDir: directory.shadowGit,
     sandboxGitDir: directory.sandboxGitDir,
     env: session.input.env,
-    limits: changeLimits(session, session.limits),
+    limits: changeLimits(session.input.settings, session.limits),
     isReadOnly: forbidsBelow(...rules),
     guard: pathGuard(...rules),
     keepsBase: session.input.settings.keepBase,
@@ -189,4 +198,19 @@ async function take(
       `${named} cannot be hidden from commands: it is a link, has a name that is not UTF-8, leads to a place in the work tree that is missing or behind a link, or is beyond the first 64 repositories in the work tree. Move it out of the work tree, or accept that with --sandbox auto.`,
     ),
   );
+}
+
+/**
+ * Connects to all MCP servers at the same time; only where there are any, the code for that is loaded. Stops if a required one is not available; for others there is a warning. A resumed run has
+ * the tools that are `recorded`, whatever the servers offer now.
+ */
+async function openServersOf(
+  session: Session,
+  places: ServerPlaces,
+  recorded: readonly ServerTool[] | null = null,
+): Promise<OpenServers | Stopped> {
+  const entries = Object.entries(session.input.servers ?? {});
+  if ((recorded ?? entries).length === 0) return NO_SERVERS;
+  const { openAll } = await import('./mcp/servers.ts');
+  return openAll(session, places, entries, recorded);
 }

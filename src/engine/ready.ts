@@ -77,6 +77,14 @@ export interface OpenServers {
   readonly ready: Pick<Ready, 'servers' | 'restServers'>;
 }
 
+/** MCP servers of a run that has none, or ends before it needs them. */
+export const NO_SERVERS: OpenServers = {
+  status: 'ok',
+  tools: [],
+  recorded: [],
+  ready: { servers: () => [], restServers: async () => undefined },
+};
+
 /** How the run begins. Members left out are those of every run. */
 export interface Settled
   extends Pick<Ready, 'start' | 'beginning'>,

@@ -4,7 +4,6 @@ import type { Settings } from '../config/schema.ts';
 import { type ChangeLimits, Limits } from '../domain/run/limits.ts';
 import { openInterrupt } from '../host/deadline.ts';
 import type { ProcessParts } from '../host/process-parts.ts';
-import type { RunInput } from './run-input.ts';
 
 /** The limits of a new run. */
 export function limitsOf(settings: Settings): Limits {
@@ -15,13 +14,9 @@ export function limitsOf(settings: Settings): Limits {
  * What a run may change. A resumed run keeps lower limits that it began with, and never gets more than the current settings
  * allow.
  */
-export function changeLimits(
-  { input }: { readonly input: RunInput },
-  recorded: Limits | null = null,
-): ChangeLimits {
-  const { maxDiskBytes, ...today } = input.settings;
+export function changeLimits({ maxDiskBytes, ...today }: Settings, recorded: Limits): ChangeLimits {
   const least = (name: 'maxChangedFiles' | 'maxChangedBytes' | 'maxChangedFileBytes') =>
-    Math.min(recorded?.[name] ?? today[name], today[name]);
+    Math.min(recorded[name], today[name]);
   return {
     maxChangedFiles: least('maxChangedFiles'),
     maxChangedBytes: least('maxChangedBytes'),

@@ -115,7 +115,7 @@ async function admit(replay: Replay): Promise<Admitted<TakenWorkspace & { plain:
       return { status: 'ok', provider: await createProvider('replay', model) };
     },
     async begin(places) {
-      const limits = changeLimits(session, recorded.limits);
+      const limits = changeLimits(session.input.settings, recorded.limits);
       const begun = beginWorkspace(replay.checkout, { ...places, env: NO_USER, limits });
       const { objectsGitDir } = replay;
       return {

@@ -55,7 +55,7 @@ interface ContinueQuestion {
   readonly now: Clock;
   readonly job: Round['job'];
   readonly openGitHub: () => Promise<GitHub>;
-  readonly openBeside: () => Promise<BesideCheckout>;
+  readonly beside: <T>(work: (beside: BesideCheckout) => Promise<T>) => Promise<T>;
 }
 
 /** `none`: the event is about no pull request by patchsmith, so the run is an ordinary one. */
@@ -89,7 +89,7 @@ export async function findContinued(question: ContinueQuestion): Promise<Continu
       'ERR_OTHER_HEAD_CHECKED_OUT',
       `${name} is at ${pull.head.slice(0, 8)}, and ${head?.slice(0, 8) ?? 'no commit'} is checked out. Check out its head with the whole history: ref: refs/pull/${pull.number}/head and fetch-depth: 0 for actions/checkout, or git fetch origin pull/${pull.number}/head && git checkout FETCH_HEAD.`,
     );
-  const commits = await commitsOf(where, pull, (await question.openBeside()).cleanMerge);
+  const commits = await question.beside(({ cleanMerge }) => commitsOf(where, pull, cleanMerge));
   if (commits === null)
     return stopped(
       policyViolation(

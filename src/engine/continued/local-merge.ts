@@ -3,12 +3,13 @@
 import { join } from 'node:path';
 import type { CleanMerge } from '../../adapters/github/branch.ts';
 import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
+import type { Environment } from '../../domain/environment.ts';
 import { firstUnits } from '../../domain/text/shorten.ts';
 import { formatNumber } from '../../domain/text/words.ts';
+import { makeTemporaryFolder } from '../../files/replace-file.ts';
 import { askIn } from '../../git/git.ts';
 import { makeRepository } from '../../git/store/bare-repository.ts';
 import { cleanTree, type MergedTrees, mergeTrees } from '../../git/store/merge-trees.ts';
-import type { UserEnvironment } from '../../git/user-settings.ts';
 
 /** A repository of our own beside a checkout. */
 export interface BesideCheckout {
@@ -22,12 +23,21 @@ export interface BesideCheckout {
   readonly gitDir: string;
 }
 
-/** `folder` is empty and private; `root` is that of the checkout, whose configuration is not read. */
-export async function openBesideCheckout(
+/** Work with such a repository, which is removed afterwards; `root` is that of the checkout, whose configuration is not read. */
+export async function besideCheckout<T>(
   root: string,
-  folder: string,
-  env: UserEnvironment,
-): Promise<BesideCheckout> {
+  env: Environment,
+  work: (beside: BesideCheckout) => Promise<T>,
+): Promise<T> {
+  const folder = makeTemporaryFolder(env);
+  try {
+    return await work(await openBeside(root, folder.path, env));
+  } finally {
+    folder.remove();
+  }
+}
+
+async function openBeside(root: string, folder: string, env: Environment): Promise<BesideCheckout> {
   const found = await findCheckout(root, env);
   if (found.status === 'failed') throw new Error(found.message);
   const alternate = found.checkout.objects;

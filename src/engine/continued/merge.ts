@@ -8,12 +8,11 @@ import { type ConflictKind, conflictHunks, conflictKind, markerCheck } from '../
 import type { FollowUp } from '../../domain/github/follow-up.ts';
 import type { FollowUpAsk } from '../../domain/run/plan.ts';
 import { listed } from '../../domain/text/words.ts';
-import { makeTemporaryFolder } from '../../files/replace-file.ts';
 import { readBlobs, sizesOf } from '../../git/store/blobs.ts';
 import type { MergedTrees } from '../../git/store/merge-trees.ts';
 import { treeDifferences } from '../../git/store/trees.ts';
 import type { Workspace } from '../../ports/workspace.ts';
-import { type BesideCheckout, openBesideCheckout } from './local-merge.ts';
+import { type BesideCheckout, besideCheckout } from './local-merge.ts';
 
 /** Maximum files of a conflict, bytes of one of them, and characters of it that the model is shown. */
 const MAX_FILES = 20;
@@ -156,9 +155,7 @@ export async function putMerge({
     return failed(
       `The work tree has uncommitted changes, and the merge of ${facts.base.branch} needs a clean one. Commit or stash them.`,
     );
-  const folder = makeTemporaryFolder(env);
-  try {
-    const { merge, gitDir } = await openBesideCheckout(root, folder.path, env);
+  return besideCheckout(root, env, async ({ merge, gitDir }) => {
     const merged = await merge(facts.base.sha, facts.head, facts.merge);
     if (merged.status === 'failed') return merged;
     const wanted = await statesOf(gitDir, facts.head, merged.tree);
@@ -173,9 +170,7 @@ export async function putMerge({
     await takeBack();
     const why = failure ?? `other contents in ${namesOf(other)}`;
     return failed(`The merge of ${facts.base.branch} cannot be put into the work tree: ${why}`);
-  } finally {
-    folder.remove();
-  }
+  });
 }
 
 /** The differing paths with their states in `to`, to restore them. */

@@ -27,12 +27,11 @@ import {
   stopped,
 } from '../../domain/run/outcome.ts';
 import type { ContextPart, Plan } from '../../domain/run/plan.ts';
-import { makeTemporaryFolder } from '../../files/replace-file.ts';
 import type { Session } from '../session.ts';
 import { CONTEXT_BOUNDS, contextPart, type IssueTask } from '../trust/context.ts';
 import { type ChecksRead, failedChecks, openThreads, type ThreadsRead } from './asks.ts';
 import type { Continued } from './find.ts';
-import { type BesideCheckout, openBesideCheckout } from './local-merge.ts';
+import { besideCheckout } from './local-merge.ts';
 import { type ConflictFound, conflictWithBase } from './merge.ts';
 
 /** Maximum characters of the work so far that the model is shown; it can read the files. */
@@ -63,7 +62,7 @@ export async function continuedPlan(task: ContinueTask): Promise<ContinuedPlan> 
     permits: pathPolicy(first.plan, pathsOf(task.settings, paths)),
     isProtected: protectedBy(task.settings),
   };
-  const { diff, conflict } = await besideCheckout(task, async (beside) => ({
+  const { diff, conflict } = await besideCheckout(task.root, session.input.env, async (beside) => ({
     diff: await beside.diff(commits.mergeBase, pull.head, MAX_DIFF),
     conflict:
       // Not where the base has not moved.
@@ -255,17 +254,4 @@ function protectedBy({ protectedPaths, acceptProtected, principles }: Settings):
   const isAccepted = pathMatcher(acceptProtected);
   const rules = { mode: protectedPaths, isAccepted, principles: principles ?? [] };
   return (path) => consequenceOf(path, rules) === 'refuse';
-}
-
-/** Work that needs a temporary repository beside the checkout. */
-async function besideCheckout<T>(
-  { session, root }: ContinueTask,
-  work: (beside: BesideCheckout) => Promise<T>,
-): Promise<T> {
-  const folder = makeTemporaryFolder(session.input.env);
-  try {
-    return await work(await openBesideCheckout(root, folder.path, session.input.env));
-  } finally {
-    folder.remove();
-  }
 }

@@ -14,11 +14,17 @@ import type { Sandbox } from '../../ports.ts';
 import { systemPrompt, taskPrompt } from '../../prompts.ts';
 import { definitionsOf } from '../../tools/registry.ts';
 import { baselinePart, openedPart } from '../finish/result.ts';
-import { NO_SERVERS } from '../mcp/open-servers.ts';
 import { fallbackOf, type ModelChoice, reviewOf } from '../open/provider.ts';
 import { keptHosts } from '../open/sandbox.ts';
 import { type RanBefore, runBefore } from '../open/setup-commands.ts';
-import { newRun, type OpenedRun, type OpenServers, type Settled, stoppedBefore } from '../ready.ts';
+import {
+  NO_SERVERS,
+  newRun,
+  type OpenedRun,
+  type OpenServers,
+  type Settled,
+  stoppedBefore,
+} from '../ready.ts';
 import type { Session } from '../session.ts';
 import type { Task } from './task.ts';
 
@@ -28,13 +34,12 @@ interface PlacedRun {
   readonly directory: RunDirectory;
   readonly choice: ModelChoice;
   readonly task: Task;
+  /** What is known about the repository before the first request. */
+  readonly orientation: string | undefined;
 }
 
-/** With what is known about the repository before the first request. */
-type Oriented = OpenedRun & { readonly orientation: string };
-
 /** Commands run here for the first time. A check writes nothing to the checkout. */
-export async function settleFresh(place: PlacedRun, opened: Oriented): Promise<Settled | Stopped> {
+export async function settleFresh(place: PlacedRun, opened: OpenedRun): Promise<Settled | Stopped> {
   const { workspace } = opened;
   const { env, isCheck = false, whyNotFrom } = place.session.input;
   const facts = place.task.plan.followUp?.facts;
@@ -53,7 +58,7 @@ export async function settleFresh(place: PlacedRun, opened: Oriented): Promise<S
   return settled;
 }
 
-async function settle(place: PlacedRun, opened: Oriented): Promise<Settled | Stopped> {
+async function settle(place: PlacedRun, opened: OpenedRun): Promise<Settled | Stopped> {
   const { session, directory, task } = place;
   const { isCheck = false, withoutCommands, settings, version } = session.input;
   const { provider, sandbox, workspace } = opened;
@@ -82,7 +87,7 @@ async function settle(place: PlacedRun, opened: Oriented): Promise<Settled | Sto
     ...keptHosts(sandbox, settings),
     root: session.input.attempt?.root ?? workspace.root,
     modelSettings: place.choice.settings,
-    ...firstRequest(session, { ...task, tools: [...task.tools, ...servers.tools] }, ran, opened),
+    ...firstRequest(place, { ...task, tools: [...task.tools, ...servers.tools] }, ran, sandbox),
   });
   keepProvisional(directory.events, { ...begin(NOT_RUN), seq: 1, at: session.startedAt }, session.redact);
   const unbegun = (end: Stopped) => {
@@ -178,11 +183,13 @@ export function hostsOf(sandbox: Sandbox, settings: Settings): string[] {
 
 /** The first request to the model. */
 function firstRequest(
-  { input: { settings }, limits, redact }: Session,
+  { session, orientation = '' }: PlacedRun,
   task: Task,
   { verifyBaseline }: RanBefore,
-  { sandbox, orientation }: Oriented,
+  sandbox: Sandbox,
 ): Pick<RunStarted, 'system' | 'tools' | 'prompt'> {
+  const { limits, redact } = session;
+  const { settings } = session.input;
   const { verifyIn } = settings;
   const known = { limits, verifyIn, verifyBaseline: verifyBaseline ?? [], orientation };
   return {

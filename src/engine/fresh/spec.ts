@@ -40,7 +40,6 @@ export const freshRun: Admit = async (session) => {
   // A copy has no history that could be asked.
   const root = attempt?.root ?? checkout.root;
   const orient = isCheck ? null : beginOrientation(join(root, task.workingDirectory), session.input.env);
-  let orientation = '';
   return {
     ...taken,
     tools,
@@ -56,17 +55,16 @@ export const freshRun: Admit = async (session) => {
     openProvider: () => providing,
     // The sandbox is opened while the baseline is taken.
     begin: async (places) => beginWorkspace(checkout, places),
-    settle: (opened) => settleFresh({ ...taken, session, choice, task }, { ...opened, orientation }),
+    async settle(opened) {
+      const orientation = await orient?.(opened.sandbox, hostsOf(opened.sandbox, settings));
+      return settleFresh({ ...taken, session, choice, task, orientation }, opened);
+    },
     // What setup commands make is looked up after them.
     async whyNotIn(sandbox) {
       const uncontained = whyNotInSandbox(session, sandbox);
       if (uncontained !== null) return uncontained;
       session.record({ sandbox: sandbox.level });
-      const [hopeless, oriented = ''] = await Promise.all([
-        plan.setup.length > 0 ? null : whyNotRunnable(session, task.verify, sandbox),
-        orient?.({ sandbox, hosts: hostsOf(sandbox, settings) }),
-      ]);
-      orientation = oriented;
+      const hopeless = plan.setup.length > 0 ? null : await whyNotRunnable(session, task.verify, sandbox);
       return hopeless === null ? null : usageError('ERR_PROGRAM_MISSING', hopeless);
     },
   };
@@ -101,11 +99,11 @@ export async function takeCheckout(
 function beginOrientation(
   folder: string,
   env: Environment,
-): (opened: { sandbox: Sandbox; hosts: readonly string[] }) => Promise<string> {
+): (sandbox: Sandbox, hosts: readonly string[]) => Promise<string> {
   const looking = lookAt(folder);
   // Errors are reported at the end.
   looking.catch(() => undefined);
-  return async ({ sandbox, hosts }) => {
+  return async (sandbox, hosts) => {
     const { survey, files } = await looking;
     const path = searchPath(env);
     return orientation({

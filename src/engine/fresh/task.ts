@@ -60,7 +60,6 @@ export async function readTask(session: Session, checkout: Checkout): Promise<Ta
   const verify = [...new Set([...plan.verify, ...settings.verify])];
   const unwaited = await whyUnwaited(plan.setup, verify);
   if (unwaited !== null) return refused('ERR_COMMAND_CANNOT_FAIL', unwaited);
-  for (const note of planned.notes) session.warnOf(note);
   const { outputSchema } = settings;
   const schema =
     outputSchema === null
@@ -140,5 +139,5 @@ async function planOf(session: Session, root: string): Promise<TrustedPlan> {
     return readTrustedPlan(session, trust, root);
   }
   const read = await readPlan({ plan, message, stdin, cwd, root, signal });
-  return read.status === 'ok' ? { ...read, notes: [] } : refused('ERR_PLAN_UNREADABLE', read.message);
+  return read.status === 'ok' ? read : refused('ERR_PLAN_UNREADABLE', read.message);
 }

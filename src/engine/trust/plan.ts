@@ -8,14 +8,13 @@ import { describeHidden, type UntrustedText, withoutCommand } from '../../domain
 import { policyViolation, refused, type Stopped, stopped } from '../../domain/run/outcome.ts';
 import { type OutsideContext, type Plan, titleOf } from '../../domain/run/plan.ts';
 import { sentence } from '../../domain/text/words.ts';
-import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import type { Session } from '../session.ts';
 import { type AskedText, type IssueTask, readContext, repositoryOf, sameName, whyNoneOf } from './context.ts';
 import { KnownWriters, passGate } from './gate.ts';
 import { notAnswered, type Trust } from './trust.ts';
 
-/** `notes` are for people and are printed before the work. */
-export type TrustedPlan = { status: 'ok'; plan: Plan; notes: Warning[] } | Stopped;
+/** The plan, or why there is none. */
+export type TrustedPlan = { status: 'ok'; plan: Plan } | Stopped;
 
 /** Applies the gate before anything of the plan is read. `root` is the root of the work tree. */
 export async function readTrustedPlan(session: Session, trust: Trust, root: string): Promise<TrustedPlan> {
@@ -26,15 +25,6 @@ export async function readTrustedPlan(session: Session, trust: Trust, root: stri
   const { revision } = trust;
   const signal = session.interrupt;
   const { places } = trust.credentials;
-  const notes =
-    places.length === 0
-      ? []
-      : [
-          warning(
-            'WARN_CREDENTIALS_STORED',
-            `Credentials are stored in git's configuration: ${places.join(', ')}. The sandbox hides them; set persist-credentials: false for actions/checkout.`,
-          ),
-        ];
   const isOutside = planFromIssue !== null || planFromComment !== null;
   const isNamed = plan !== null || message !== null || isOutside;
   const { continued } = trust;
@@ -43,30 +33,37 @@ export async function readTrustedPlan(session: Session, trust: Trust, root: stri
     trust.token === null ? null : () => trust.openGitHub(signal),
   );
   /** The current request, with the plan that continues. */
-  const goingOn = async (given: Plan | null, more: readonly Warning[]): Promise<TrustedPlan> => {
+  const goingOn = async (given: Plan | null): Promise<TrustedPlan> => {
+    if (places.length > 0)
+      session.warn(
+        'WARN_CREDENTIALS_STORED',
+        `Credentials are stored in git's configuration: ${places.join(', ')}. The sandbox hides them; set persist-credentials: false for actions/checkout.`,
+      );
     if (continued === null)
-      return given === null
-        ? refused('ERR_NO_TASK', 'There is no plan.')
-        : { status: 'ok', plan: given, notes: [...notes, ...more] };
+      return given === null ? refused('ERR_NO_TASK', 'There is no plan.') : { status: 'ok', plan: given };
     const { continuedPlan } = await import('../continued/plan.ts');
     const task = { settings, trust, writers, signal, continued, session, root, given };
-    const made = await continuedPlan(task);
-    return made.status === 'ok' ? { ...made, notes: [...notes, ...more] } : made;
+    return continuedPlan(task);
   };
-  if (continued !== null && !isNamed) return goingOn(null, []);
+  if (continued !== null && !isNamed) return goingOn(null);
   const read =
     isOutside && plan === null ? null : await readPlan({ plan, message, stdin, cwd, root, revision, signal });
   if (read?.status === 'failed') return refused('ERR_PLAN_UNREADABLE', read.message);
-  if (read !== null && !isOutside) return goingOn(read.plan, []);
+  if (read !== null && !isOutside) return goingOn(read.plan);
   const made = await readIssuePlan({ settings, trust, writers, signal }, read === null ? null : read.plan);
-  return made.status === 'ok' ? goingOn(made.plan, made.notes) : made;
+  if (made.status === 'stopped') return made;
+  if (made.hidden !== null) session.warn('WARN_HIDDEN_TEXT', made.hidden);
+  return goingOn(made.plan);
 }
+
+/** `hidden` says what people cannot see of the text; null for nothing. */
+type IssuePlan = { status: 'ok'; plan: Plan; hidden: string | null } | Stopped;
 
 /**
  * `file` is a plan given in addition: its rules and instructions apply, and the text is added to it. If the event is about this
  * very issue or comment, the event's text is used, because the person who triggered it has read that one and not a later version.
  */
-async function readIssuePlan(task: IssueTask, file: Plan | null): Promise<TrustedPlan> {
+async function readIssuePlan(task: IssueTask, file: Plan | null): Promise<IssuePlan> {
   const { settings } = task;
   const asked = await textFor(task);
   if ('status' in asked) return asked;
@@ -83,7 +80,7 @@ async function planOf(
   given: UntrustedText,
   file: Plan | null,
   context: OutsideContext | undefined,
-): Promise<TrustedPlan> {
+): Promise<IssuePlan> {
   const { visibleLine, visibleMarkdown } = await import('../../adapters/plan/visible-markdown.ts');
   const { source, body } = given;
   const { kind, author } = source;
@@ -103,7 +100,6 @@ async function planOf(
         : 'Describe the change after the command, or use --plan-from-issue.';
     return refused('ERR_PLAN_INVISIBLE', `There is no visible text in ${what}. ${fix}`);
   }
-  const hidden = describeHidden(seen.hidden, what);
   const sha256 = createHash('sha256')
     .update(`${file?.sha256 ?? ''}\n${text}`)
     .digest('hex');
@@ -117,7 +113,7 @@ async function planOf(
       outside: { kind, author, text, ...(context === undefined ? {} : { context }) },
       sha256,
     },
-    notes: hidden === null ? [] : [warning('WARN_HIDDEN_TEXT', hidden)],
+    hidden: describeHidden(seen.hidden, what),
   };
 }
 

@@ -16,7 +16,6 @@ import {
 import { jobOfRound } from '../../domain/github/follow-up.ts';
 import { policyViolation, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { sentence } from '../../domain/text/words.ts';
-import { makeTemporaryFolder } from '../../files/replace-file.ts';
 import { findPersistedCredentials, type PersistedCredentials } from '../../git/persisted-credentials.ts';
 import { headOf, openRevision } from '../../git/revision.ts';
 import type { GitHub, GitHubRefusal } from '../../ports/github.ts';
@@ -141,9 +140,8 @@ async function continuedIn(
   { event, root, settings, openGitHub }: TrustPlace,
 ): Promise<Found | null> {
   const { findContinued } = await import('../continued/find.ts');
-  const { openBesideCheckout } = await import('../continued/local-merge.ts');
+  const { besideCheckout } = await import('../continued/local-merge.ts');
   const { GitHubRefused } = await import('../../adapters/github/request.ts');
-  const folder = makeTemporaryFolder(env);
   try {
     const found = await findContinued({
       asked: settings.continued,
@@ -153,7 +151,7 @@ async function continuedIn(
       now,
       job: jobOfRound(env),
       openGitHub: () => openGitHub(interrupt),
-      openBeside: () => openBesideCheckout(root, folder.path, env),
+      beside: (work) => besideCheckout(root, env, work),
     });
     if (found.status === 'none') return null;
     if (found.status === 'stopped') return refused(found.outcome);
@@ -172,8 +170,6 @@ async function continuedIn(
     if (!(error instanceof GitHubRefused)) throw error;
     const what = `--continue ${settings.continued}: the pull request cannot be read`;
     return refused(notAnswered(what, error.refusal, 'contents: read and pull-requests: read'));
-  } finally {
-    folder.remove();
   }
 }
 
