@@ -23,7 +23,7 @@ import { runOpened } from '../engine/run.ts';
 import type { Session } from '../engine/session.ts';
 import type { CommandOutcome, HostContext } from '../host/context.ts';
 import { columnsOf, sayEnd } from '../host/say.ts';
-import { inTerminal, linesOf, pageOf } from './check/lines.ts';
+import { inTerminal, linesOf, type Opened, pageOf } from './check/lines.ts';
 import type { Given } from './command.ts';
 import { flagsAmong, namesTask, type RunParts, readRunParts } from './inputs.ts';
 import { readPublishInputs } from './publish/start.ts';
@@ -38,53 +38,41 @@ export async function startCheck(context: HostContext, given: Given): Promise<Co
   const isJson = (flags.output ?? context.env.PATCHSMITH_OUTPUT) === 'json';
   const ofRun = { ...flagsAmong(settingsOf('run'), flags), output: 'none' };
   const parts = await readRunParts(context, ofRun, problems);
-  const wantsToPublish = switches.has('publish');
-  const publishing = wantsToPublish ? await publishingLines(context, given) : [NOT_TO_PUBLISH];
-  const checked =
-    parts.settings === null || parts.problems.length > 0
-      ? { lines: [...parts.problems.map((one) => lacking('settings', one.code, one.message)), ...publishing] }
-      : await checkParts(context, parts, publishing, isJson);
-  return { status: 'printed', outcome: await tell(context, checked, isJson) };
+  const publishing = switches.has('publish') ? await publishingLines(context, given) : [NOT_TO_PUBLISH];
+  const lines: CheckLine[] = [];
+  /** People see each part as soon as it is known. */
+  const add = async (...found: readonly CheckLine[]) => {
+    lines.push(...found);
+    if (!isJson) await handOver(context, printed(context, pageOf(found)));
+  };
+  let opened: Opened | null = null;
+  if (parts.settings === null || parts.problems.length > 0) {
+    await add(...parts.problems.map((one) => lacking('settings', one.code, one.message)), ...publishing);
+  } else {
+    const sources = parts.hasFile ? `flags, variables and ${PROJECT_FILE}` : 'flags and variables';
+    const settings = fine('settings', `${sources} are valid`);
+    await add(settings, ...keyLines(parts), priceLine(parts.settings), ...publishing);
+    const hasFailed = lines.some(({ status }) => status === 'failed');
+    opened = await openChecked(parts, hasFailed);
+    await add(...linesOf(opened));
+  }
+  const outcome = verdictOn(lines, opened?.outcome ?? null);
+  const result = opened && (await keptResult(opened));
+  const warnings = opened?.session.result.warnings ?? [];
+  const report = { ...nothingChecked(outcome, context.version), lines, warnings, result };
+  if (!isJson) {
+    if (result !== null) await handOver(context, `${oneLine(context.redact(`result: ${result}`), 2_000)}\n`);
+    return sayEnd(context, outcome);
+  }
+  const unread = await handOver(context, jsonDocument(CheckReport.parse(report), context.redact));
+  // A machine has half a document.
+  return sayEnd(context, outcome.exitCode === 0 ? (unread ?? outcome) : outcome);
 }
 
 const NOT_TO_PUBLISH = skipped('publishing', 'not asked for; --publish checks the token and what it may do');
 
-interface Checked {
-  readonly lines: readonly CheckLine[];
-  /** How many of them have been printed. */
-  readonly printed?: number;
-  /** Of the run, as far as it was opened. */
-  readonly outcome?: RunOutcome;
-  readonly warnings?: readonly string[];
-  /** Path of its result; null when nothing was kept. */
-  readonly result?: string | null;
-}
-
-async function checkParts(
-  context: HostContext,
-  parts: ValidParts,
-  publishing: readonly CheckLine[],
-  isJson: boolean,
-): Promise<Checked> {
-  const { settings, hasFile } = parts;
-  const sources = hasFile ? `flags, variables and ${PROJECT_FILE}` : 'flags and variables';
-  const before = [
-    fine('settings', `${sources} are valid`),
-    ...keyLines(parts),
-    priceLine(settings),
-    ...publishing,
-  ];
-  if (!isJson) await handOver(context, printedPage(context, pageOf(before)));
-  const hasFailed = before.some(({ status }) => status === 'failed');
-  const { session, outcome } = await openChecked(parts, hasFailed);
-  const found = linesOf({ session, outcome, hasTask: namesTask(settings), hasRun: !hasFailed });
-  const kept = await keptResult(session, outcome);
-  const printed = isJson ? 0 : before.length;
-  return { lines: [...before, ...found], printed, outcome, warnings: session.result.warnings, result: kept };
-}
-
 /** Opens the run that these settings ask for, up to its first request. */
-async function openChecked({ settings, input }: ValidParts, withoutCommands: boolean) {
+async function openChecked({ settings, input }: ValidParts, withoutCommands: boolean): Promise<Opened> {
   let session: Session | null = null;
   const outcome = await runOpened(
     {
@@ -98,7 +86,7 @@ async function openChecked({ settings, input }: ValidParts, withoutCommands: boo
     },
   );
   if (session === null) throw new Error('The run was not opened.');
-  return { session: session as Session, outcome };
+  return { session: session as Session, outcome, hasTask: namesTask(settings), hasRun: !withoutCommands };
 }
 
 /** Whether the token is there and may do what publishing takes. */
@@ -117,10 +105,8 @@ async function publishingLines(context: HostContext, { flags }: Given): Promise<
 }
 
 /** Nothing is kept of a check that went well and changed nothing. */
-async function keptResult(
-  { directory, input, result }: Session,
-  { exitCode }: RunOutcome,
-): Promise<string | null> {
+async function keptResult({ session, outcome: { exitCode } }: Opened): Promise<string | null> {
+  const { directory, input, result } = session;
   if (directory === null) return null;
   const hasChanges = result.verifyIn !== null;
   if (exitCode !== 0 || hasChanges || input.settings.runDir !== null) {
@@ -132,35 +118,14 @@ async function keptResult(
   return null;
 }
 
-async function tell(context: HostContext, checked: Checked, isJson: boolean): Promise<RunOutcome> {
-  const outcome = verdictOn(checked);
-  const { lines, printed = 0, warnings = [], result = null } = checked;
-  const report = { ...nothingChecked(outcome, context.version), lines, warnings, result };
-  const where = result === null ? [] : [`result: ${result}`];
-  const document = isJson
-    ? jsonDocument(CheckReport.parse(report), context.redact)
-    : printedPage(context, pageOf(lines.slice(printed)), where);
-  const unread = await handOver(context, document);
-  // A person who leaves early has seen enough; a machine has half a document.
-  const last = isJson && outcome.exitCode === 0 ? (unread ?? outcome) : outcome;
-  sayEnd(context, last);
-  return last;
-}
-
-/** The `page` as wide as the terminal, and below it `paths`, which are not broken. */
-function printedPage(
-  { stdout, redact }: HostContext,
-  page: readonly string[],
-  paths: readonly string[] = [],
-): string {
+/** The page as wide as the terminal. */
+function printed({ stdout, redact }: HostContext, page: readonly string[]): string {
   const columns = columnsOf(stdout);
-  const shown = (line: string) => oneLine(redact(line), 2_000);
-  const lines = [...page.map((line) => inTerminal(shown(line), columns)), ...paths.map(shown)];
-  return lines.map((line) => `${line}\n`).join('');
+  return page.map((line) => `${inTerminal(oneLine(redact(line), 2_000), columns)}\n`).join('');
 }
 
 /** What ends a run first ends the check. */
-function verdictOn({ lines, outcome }: Checked): RunOutcome {
+function verdictOn(lines: readonly CheckLine[], outcome: RunOutcome | null): RunOutcome {
   const wrong = lines.filter(({ status }) => status === 'failed');
   const [first] = wrong;
   const notes = lines.filter(({ status }) => status === 'note').length;
@@ -168,7 +133,7 @@ function verdictOn({ lines, outcome }: Checked): RunOutcome {
     return done(`A run can begin${notes === 0 ? '' : ` (${pluralize(notes, 'note')} above)`}.`);
   const more = wrong.length === 1 ? '' : `, and ${pluralize(wrong.length - 1, 'other line')} above`;
   const reason = `A run could not start: ${first.said}${more}.`;
-  return outcome !== undefined && outcome.exitCode !== 0 && wrong.length === 1
+  return outcome !== null && outcome.exitCode !== 0 && wrong.length === 1
     ? outcome
     : usageError('ERR_NOT_READY', reason);
 }
