@@ -106,7 +106,12 @@ describe('a killed run of such a provider', () => {
   test('continues to the same patch', async () => {
     const run = await runOfParrot();
     run.kill();
-    const resumed = await resumeRun(run.input, { run: run.runDir, acceptChanges: false, given: [] });
+    const resumed = await resumeRun(run.input, {
+      run: run.runDir,
+      acceptChanges: false,
+      given: [],
+      lacking: [],
+    });
     expect(resumed).toMatchObject({ status: 'printed', outcome: { name: 'done' } });
     expect(endOf(run.runDir, '').patch).toBe(run.patch);
   });
@@ -134,7 +139,7 @@ describe('a killed run of such a provider', () => {
     const run = await runOfParrot();
     run.kill();
     const input = { ...run.input, providers: known, settings: { ...run.input.settings, ...today } };
-    const resumed = await resumeRun(input, { run: run.runDir, acceptChanges: false, given: [] });
+    const resumed = await resumeRun(input, { run: run.runDir, acceptChanges: false, given: [], lacking: [] });
     expect(resumed).toEqual({
       status: 'refused',
       problems: [expect.objectContaining({ message: expect.stringContaining(reason) })],

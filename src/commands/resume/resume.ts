@@ -4,14 +4,13 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { providerNamed } from '../../adapters/providers/registry.ts';
 import { openRunDirectory } from '../../adapters/storage/find-run.ts';
-import { readJournal, readStart } from '../../adapters/storage/read-journal.ts';
+import { readJournal } from '../../adapters/storage/read-journal.ts';
 import { readResult } from '../../adapters/storage/read-result.ts';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { lockRun, runIsBusy } from '../../adapters/storage/run-lock.ts';
-import { readKey } from '../../config/provider-keys.ts';
-import type { SettingKey, Settings } from '../../config/schema.ts';
+import type { SettingKey } from '../../config/schema.ts';
 import { isWithin } from '../../domain/changes/path.ts';
-import { type Problem, prefixedProblems, problem } from '../../domain/errors/problem.ts';
+import { type Problem, problem } from '../../domain/errors/problem.ts';
 import { flagsToContinue, resumeCommand, whyStillStopped } from '../../domain/journal/continuation.ts';
 import type { SupersededEnd } from '../../domain/run/events.ts';
 import { advance } from '../../domain/run/fold/advance.ts';
@@ -40,35 +39,14 @@ export async function startResume(
   const { repo, quiet } = settings;
   const named = await namedRun(context, operands[0], { repo, quiet });
   if (named.status === 'refused') return named;
-  if (keyless.length > 0) {
-    const problems = (await keyMissedBy(context, { run: named.run, settings })) ?? keyless;
-    if (problems.length > 0) return { status: 'refused', problems };
-  }
-  if (othersKeyless.length > 0) return { status: 'refused', problems: othersKeyless };
   const acceptChanges = switches.has('accept-changes');
   const typed = {
     ...typedFor('resume', flags, context.redact),
     ...(acceptChanges ? { 'accept-changes': true } : {}),
   };
   const given = (Object.keys(sources) as SettingKey[]).filter((key) => sources[key].from !== 'default');
-  return resumeRun({ ...parts.input, typed }, { run: named.run, acceptChanges, given });
-}
-
-/**
- * What to say about the key of the provider that answered the run, if it is not the chosen one: nothing if that key is there,
- * so that `resume` says which flag to repeat. Null when it is the chosen one, or not known.
- */
-async function keyMissedBy(
-  context: HostContext,
-  { run, settings }: { run: string; settings: Settings },
-): Promise<Problem[] | null> {
-  const found = await openRunDirectory(run, context);
-  const start = found.status === 'ok' ? await readStart(found.directory.events) : null;
-  if (start === null) return null;
-  const { provider } = start;
-  if (provider === settings.provider || providerNamed(provider) === null) return null;
-  const { problems } = await readKey(context, { provider, baseUrl: settings.baseUrl });
-  return prefixedProblems(`the run was answered by --provider ${provider}, and `, problems);
+  const lacking = [...keyless, ...othersKeyless];
+  return resumeRun({ ...parts.input, typed }, { run: named.run, acceptChanges, given, lacking });
 }
 
 /** Which run to resume. */
@@ -79,6 +57,8 @@ interface ResumeRequest {
   readonly acceptChanges: boolean;
   /** Settings given by a flag or a variable: limits among them replace the recorded ones. */
   readonly given: readonly SettingKey[];
+  /** Keys that the settings need and that are not there. */
+  readonly lacking: readonly Problem[];
 }
 
 /** A run that was `refused` or `stopped` has changed nothing. */
@@ -106,6 +86,8 @@ export async function resumeRun(input: RunInput, request: ResumeRequest): Promis
     if (ended !== null) return refused('ERR_NOT_RESUMABLE', ended);
     const obstacle = whyNot(recorded, input);
     if (obstacle !== null) return { status: 'refused', problems: [obstacle] };
+    // Which key it takes depends on the provider, which may have to be repeated first.
+    if (request.lacking.length > 0) return { status: 'refused', problems: [...request.lacking] };
     // Otherwise the next end judges the work again.
     const isOfTheMachine = ENDED_BY_THE_MACHINE.includes(earlier?.outcome ?? null);
     const warnings = isOfTheMachine ? (earlier?.warnings ?? []) : [];

@@ -57,7 +57,7 @@ test('a run that OpenAI ended says how it continues, with the provider', async (
   expect(run.stderr).toContain(`patchsmith resume ${runDir} --provider openai`);
 });
 
-test('a server on this machine needs no key, and resume names the key of the provider that a run had', async () => {
+test('a server on this machine needs no key, and resume says that the run has ended before it misses one', async () => {
   const { root } = await makeRepository({ 'a.txt': 'old\n' });
   const folder = temporaryFolder();
   const runDir = join(folder, 'run');
@@ -70,7 +70,7 @@ test('a server on this machine needs no key, and resume names the key of the pro
   const resumed = await cliHere(['resume', runDir], { cwd: root, env });
   expect([resumed.exitCode, resumed.stderr]).toEqual([
     2,
-    expect.stringContaining('the run was answered by --provider openai, and OPENAI_API_KEY is not set'),
+    expect.stringContaining(`has ended: no_change (exit 0)`),
   ]);
   const elsewhere = ['--model', 'openai/x', '--base-url', 'https://vllm.example.com/v1'];
   const check = await cliHere(['check', ...elsewhere], { cwd: root, env });

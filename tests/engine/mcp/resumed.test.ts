@@ -39,7 +39,7 @@ async function killedAt(words: string) {
       copy(join(copies, 'root'), root);
       copy(join(copies, 'run'), runDir);
       const input = { ...run.input, cwd: root, settings, ...(again === undefined ? {} : { servers: again }) };
-      const resumed = await resumeRun(input, { run: runDir, acceptChanges: false, given: [] });
+      const resumed = await resumeRun(input, { run: runDir, acceptChanges: false, given: [], lacking: [] });
       return { resumed, end: endOf(runDir, '') };
     },
   };
