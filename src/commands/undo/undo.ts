@@ -168,11 +168,10 @@ async function takeBack(say: Say, run: FoldedEvents, means: Means): Promise<RunO
   }
   const failed = await carryOut(judged, restorer);
   for (const [path, why] of failed) say(`  ${path}: ${why}`);
-  const left = judged.flatMap(({ step, status }) => (status === 'left' ? [step] : []));
-  tellWhatStays(plan, { events, result, kept: [...means.kept.files, ...means.kept.unkept] }, judged, say);
+  tellWhatStays(plan, { run, means, judged }, say);
   const lost = [
     ...failed.keys(),
-    ...left.flatMap(({ path, before }) => (before === null ? [] : [path])),
+    ...stepsOf(judged, 'left').flatMap(({ path, before }) => (before === null ? [] : [path])),
     ...means.kept.unkept.map(({ path }) => path),
     ...means.unrecorded,
     ...(result?.nestedChanges ?? []).map(({ path }) => `${path}/ (a repository of its own)`),
@@ -245,11 +244,14 @@ async function judgeStep(step: UndoStep, { restorer, committed }: Means): Promis
   return why === null ? { step, status: 'due' } : { step, status: 'stuck', why };
 }
 
+function stepsOf(judged: readonly Judged[], status: 'due' | 'left' | 'committed'): UndoStep[] {
+  return judged.flatMap((one) => (one.status === status ? [one.step] : []));
+}
+
 /** Paths that could not be restored, with the reasons. */
 async function carryOut(judged: readonly Judged[], restorer: Restorer): Promise<Map<string, string>> {
-  const due = judged.flatMap(({ step, status }) => (status === 'due' ? [step] : []));
   const failed = new Map<string, string>();
-  for (const { path, before, permissions } of deletionsFirst(due, (step) => step.before)) {
+  for (const { path, before, permissions } of deletionsFirst(stepsOf(judged, 'due'), (step) => step.before)) {
     const failure = await restorer.put(path, before, permissions);
     if (failure !== null) failed.set(path, failure);
   }
@@ -265,16 +267,12 @@ function diedAtWork({ events }: Pick<FoldedEvents, 'events'>, result: RunResult 
 
 function tellWhatStays(
   { steps, foreign, unknown, ignored }: UndoPlan,
-  {
-    events,
-    result,
-    kept,
-  }: Pick<FoldedEvents, 'events'> & Pick<Means, 'result'> & { readonly kept: readonly { path: string }[] },
-  judged: readonly Judged[],
+  { run, means, judged }: { run: FoldedEvents; means: Means; judged: readonly Judged[] },
   say: Say,
 ): void {
+  const { kept, result } = means;
   const isUndone = (path: string) =>
-    [...steps, ...kept].some((one) => one.path === path || isWithin(one.path, path));
+    [...steps, ...kept.files, ...kept.unkept].some((one) => one.path === path || isWithin(one.path, path));
   const listedThere = (result?.ignoredFiles ?? []).filter((path) => !isUndone(path.replace(/\/$/, '')));
   const left = [...new Set([...ignored, ...listedThere])].sort();
   if (left.length > 0) {
@@ -284,17 +282,16 @@ function tellWhatStays(
       `Left as they are, because git does not track them and their earlier contents were not stored: ${listed(left, MAX_NAMED)}${others}.`,
     );
   }
-  if (diedAtWork({ events }, result))
+  if (diedAtWork(run, result))
     say('Not checked: ignored files that commands wrote, since the run died before it listed them.');
   const stays = (why: string, paths: readonly string[]) =>
     paths.length > 0 && say(`Left as they are, because ${why}: ${listed(paths, MAX_NAMED)}.`);
-  const judgedAs = (wanted: Judged['status']) =>
-    judged.flatMap(({ step: { path }, status }) => (status === wanted ? [path] : []));
-  stays('git ignores them and they have changed since the run', judgedAs('left'));
+  const pathsOf = (status: 'left' | 'committed') => stepsOf(judged, status).map(({ path }) => path);
+  stays('git ignores them and they have changed since the run', pathsOf('left'));
   const earlier = result?.uncommittedPatch
     ? `, and ${result.uncommittedPatch.path} has your work from before`
     : '';
-  stays(`they were committed since (git revert takes a commit back${earlier})`, judgedAs('committed'));
+  stays(`they were committed since (git revert takes a commit back${earlier})`, pathsOf('committed'));
   stays('git ignored them when the run began and their contents were not stored', unknown);
   stays('something else changed them', foreign);
 }
@@ -305,7 +302,7 @@ function summary(
   stuck: readonly string[],
   { lost, say }: { lost: readonly string[]; say: Say },
 ): RunOutcome {
-  const due = judged.flatMap(({ step, status }) => (status === 'due' ? [step] : []));
+  const due = stepsOf(judged, 'due');
   const ignored = due.flatMap(({ path, permissions }) => (permissions === undefined ? [] : [path]));
   if (ignored.length > 0) say(`Restored, though git ignores them: ${listed(ignored, MAX_LINES)}.`);
   const left = stuck.length > 0 ? `; ${pluralize(stuck.length, 'path')} left as listed above` : '';
