@@ -79,26 +79,27 @@ export function directoryOutputs({ path, result, events }: RunDirectory): Output
 /** The outputs known once a run has ended. */
 export function resultOutputs(result: RunResult): Outputs {
   const { patch, tokens, costUsd } = result;
-  const files = inertJson(JSON.stringify(result.changedFiles));
-  const denied = inertJson(JSON.stringify(result.denied));
-  const summary = lines(result.summary);
-  const answer = result.answer === null ? '' : inertJson(JSON.stringify(result.answer));
+  const json = (value: unknown, instead: string) => bounded(inertJson(JSON.stringify(value)), instead);
   return {
     'patch-file': patch?.path ?? '',
     'patch-sha256': patch?.sha256 ?? '',
     'base-sha': result.baseSha ?? '',
     'tree-sha': result.treeSha ?? '',
-    answer: answer.length > MAX_OUTPUT_CHARS ? '' : answer,
-    'changed-files': files.length > MAX_OUTPUT_CHARS ? 'null' : files,
-    summary: summary.length > MAX_OUTPUT_CHARS ? '' : summary,
+    answer: result.answer === null ? '' : json(result.answer, ''),
+    'changed-files': json(result.changedFiles, 'null'),
+    summary: bounded(lines(result.summary), ''),
     verification: VERIFICATION[verificationOf(result)],
-    denied: denied.length > MAX_OUTPUT_CHARS ? 'null' : denied,
+    denied: json(result.denied, 'null'),
     iterations: String(result.iterations),
     'input-tokens': String(tokens.input + tokens.cacheRead + tokens.cacheWrite + tokens.cacheWrite1h),
     'output-tokens': String(tokens.output),
     'cost-usd': costUsd === 'unknown' ? costUsd : costUsd.toFixed(6),
     estimated: String(result.estimated),
   };
+}
+
+function bounded(text: string, instead: string): string {
+  return text.length > MAX_OUTPUT_CHARS ? instead : text;
 }
 
 /** A later step that prints it says nothing to its runner. */

@@ -49,49 +49,18 @@ export interface InputsGiven {
 export function readInputs(env: Environment): InputsGiven {
   const known = actionInputs();
   const { given, problems, warnings } = namedInputs(env, known);
-  const mode = oneOf(MODES, { name: 'mode', initial: 'run', given, problems });
-  const sandboxSetup = oneOf(SETUP_MODES, { name: 'sandbox-setup', initial: 'auto', given, problems });
-  const flags = flagsOf({ given, problems }, known, mode);
-  if (given.has('plan') && given.has('plan-file'))
-    problems.push(problem('ERR_SETTINGS_CONFLICT', 'plan and plan-file: give one of them, not both'));
-  const noRun = `${RUN_DIR}: mode ${mode} needs the run directory, such as where its artifact was unpacked`;
-  if (mode !== null && NAMES_RUN.includes(mode) && !given.has(RUN_DIR))
-    problems.push(problem('ERR_INPUT_MISSING', noRun));
-  return {
-    mode: mode ?? 'run',
-    sandboxSetup: sandboxSetup ?? 'off',
-    plan: given.get('plan') ?? null,
-    apiKey: given.get('api-key')?.trim() ?? null,
-    federation: federationIn({ given, problems }),
-    githubToken: given.get('github-token')?.trim() ?? null,
-    runDir: given.get(RUN_DIR)?.trim() ?? null,
-    flags,
-    problems,
-    warnings,
+  const text = (name: string) => given.get(name)?.trim() ?? null;
+  const oneOf = <T extends string>(name: string, values: readonly T[], initial: T): T | null => {
+    const asked = text(name) ?? initial;
+    const value = values.find((one) => one === asked);
+    const said = `${name}: expected one of ${values.join(', ')}, got ${shown(asked)}`;
+    if (value === undefined) problems.push(problem('ERR_INVALID_VALUE', said));
+    return value ?? null;
   };
-}
-
-/** The value of an input with a few possible values; null, with a problem, if it is not one of them. */
-function oneOf<T extends string>(
-  values: readonly T[],
-  { name, initial, given, problems }: Pick<NamedInputs, 'given' | 'problems'> & { name: string; initial: T },
-): T | null {
-  const asked = given.get(name)?.trim() ?? initial;
-  const value = values.find((one) => one === asked);
-  const said = `${name}: expected one of ${values.join(', ')}, got ${shown(asked)}`;
-  if (value === undefined) problems.push(problem('ERR_INVALID_VALUE', said));
-  return value ?? null;
-}
-
-/** The settings among the inputs, for each command of the mode, with a problem for each input that the mode does not take. */
-function flagsOf(
-  { given, problems }: Pick<NamedInputs, 'given' | 'problems'>,
-  known: readonly ActionInput[],
-  mode: Mode | null,
-): InputsGiven['flags'] {
+  const mode = oneOf('mode', MODES, 'run');
+  const sandboxSetup = oneOf('sandbox-setup', SETUP_MODES, 'auto');
   const commands: string[] = mode === null || mode === 'run-and-publish' ? ['run', 'publish'] : [mode];
-  const flags: Record<string, Record<string, string>> = {};
-  for (const command of commands) flags[command] = {};
+  const flags: Record<string, Record<string, string>> = Object.fromEntries(commands.map((one) => [one, {}]));
   for (const { name, flag, initial, commands: takers } of known) {
     const value = given.get(name);
     if (value === undefined) continue;
@@ -102,7 +71,23 @@ function flagsOf(
       if (flag !== null && !(flag === RUN_DIR && NAMES_RUN.includes(command)))
         Object.assign(flags[command] ?? {}, { [flag]: value });
   }
-  return flags;
+  if (given.has('plan') && given.has('plan-file'))
+    problems.push(problem('ERR_SETTINGS_CONFLICT', 'plan and plan-file: give one of them, not both'));
+  const noRun = `${RUN_DIR}: mode ${mode} needs the run directory, such as where its artifact was unpacked`;
+  if (mode !== null && NAMES_RUN.includes(mode) && !given.has(RUN_DIR))
+    problems.push(problem('ERR_INPUT_MISSING', noRun));
+  return {
+    mode: mode ?? 'run',
+    sandboxSetup: sandboxSetup ?? 'off',
+    plan: given.get('plan') ?? null,
+    apiKey: text('api-key'),
+    federation: federationIn(text, problems),
+    githubToken: text('github-token'),
+    runDir: text(RUN_DIR),
+    flags,
+    problems,
+    warnings,
+  };
 }
 
 interface NamedInputs {
@@ -147,8 +132,7 @@ function namedInputs(env: Environment, known: readonly ActionInput[]): NamedInpu
 }
 
 /** Null, with a problem, if it is not complete. */
-function federationIn({ given, problems }: Pick<NamedInputs, 'given' | 'problems'>): FederationGiven | null {
-  const of = (name: string) => given.get(name)?.trim() ?? null;
+function federationIn(of: (name: string) => string | null, problems: Problem[]): FederationGiven | null {
   const ruleId = of('federation-rule-id');
   const organizationId = of('organization-id');
   const serviceAccountId = of('service-account-id');
@@ -159,7 +143,7 @@ function federationIn({ given, problems }: Pick<NamedInputs, 'given' | 'problems
     problems.push(problem('ERR_INPUT_MISSING', lacking));
     return null;
   }
-  if (given.has('api-key')) {
+  if (of('api-key') !== null) {
     const both = 'api-key and federation-rule-id: give one of them, not both';
     problems.push(problem('ERR_SETTINGS_CONFLICT', both));
     return null;

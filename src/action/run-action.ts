@@ -12,8 +12,7 @@ import type { HostContext } from '../host/context.ts';
 import { checkFdLimit, type HostProcess, openHostProcess } from '../host/process.ts';
 import { type StartWatchdog, startWatchdog } from '../host/watchdog.ts';
 import { annotationLine, annotationsOf, stepSummary } from '../texts/step.ts';
-import { contextWith, passedOver, type TokenRequest, tokenRequest } from './given-context.ts';
-import { carryOut } from './modes.ts';
+import { carryOut, contextWith, passedOver, type TokenRequest, tokenRequest } from './modes.ts';
 import { reportKilledStep } from './post-step.ts';
 import { type InputsGiven, readInputs } from './read-inputs.ts';
 import { isSetupDue, setUpSandbox, THIS_MACHINE } from './sandbox-setup.ts';
@@ -125,11 +124,8 @@ class Action {
   }
 
   #contextWith(inputs: InputsGiven, identity: TokenRequest | null): HostContext {
-    return contextWith(this.#context, inputs, {
-      identity,
-      mask: (secret) => this.#mask(secret),
-      step: this.#step,
-    });
+    const mask = (secret: string) => this.#mask(secret);
+    return contextWith(this.#context, inputs, { identity, mask, step: this.#step });
   }
 
   /** From here on the runner replaces each line of it by ***. */

@@ -1,7 +1,6 @@
 /** A run that is refused for its flags and settings still leaves its outcome where the caller expects it. */
 
-import { existsSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import {
   clearScratch,
   makeRunDirectory,
@@ -15,6 +14,7 @@ import { refusedFor } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import { jsonDocument } from '../domain/text/terminal.ts';
 import { refusedResult } from '../engine/finish/result.ts';
+import { repositoryRoot } from '../git/checkout-layout.ts';
 import type { HostContext } from '../host/context.ts';
 
 /**
@@ -31,7 +31,7 @@ export async function keepRefusal(
   const chosen = typeof named === 'string' && named !== '' ? named : null;
   if (chosen === null && context.isStep !== true) return;
   const runId = newRunId(context.now());
-  const workTree = checkoutAround(resolve(context.cwd, chosen ?? '.'));
+  const workTree = await repositoryRoot(resolve(context.cwd, chosen ?? '.'));
   const made = makeRunDirectory({ runId, chosen, cwd: context.cwd, env: context.env, workTree });
   if (made.status === 'failed') return;
   const result = { ...refusedResult(refusedFor(problems), context.version), runId };
@@ -54,12 +54,4 @@ async function keepPage(
   const events = { json: '[]', notes: [] };
   // The refusal itself is printed in any case.
   writeReport({ directory, result, events, redact, madeAt: now(), madeBy: version });
-}
-
-/** The nearest folder around a path that git would consider a checkout, or null. */
-function checkoutAround(path: string): string | null {
-  for (let folder = path; ; folder = dirname(folder)) {
-    if (existsSync(join(folder, '.git'))) return folder;
-    if (folder === dirname(folder)) return null;
-  }
 }

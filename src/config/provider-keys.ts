@@ -38,7 +38,7 @@ export async function readKey(
   const [variable = null] = names;
   const isLoggedIn = federation !== undefined && provider?.federation !== null;
   if (provider === null || variable === null || isLoggedIn) return { key: null, notes: [], problems: [] };
-  const { key, notes } = await readKeyBy(names, env, cwd);
+  const { key, notes } = await readApiKey(env, cwd, names);
   if (key === null && baseUrl !== null && provider.mayLackKeyAt?.(new URL(baseUrl)))
     return { key, notes: [...notes, ...warningOf(variable, new URL(baseUrl))], problems: [] };
   const missing = isStep
@@ -47,17 +47,6 @@ export async function readKey(
   const lacking = [...notes.map(warningText), missing];
   const problems = key === null ? lacking.map((message) => problem('ERR_NO_KEY', message)) : [];
   return { key, notes, problems };
-}
-
-/** The key by the first of its names that has one. */
-async function readKeyBy(names: readonly string[], env: KeyPlaces['env'], cwd: string): Promise<ApiKeyRead> {
-  const notes: Warning[] = [];
-  for (const name of names) {
-    const read = await readApiKey(env, cwd, name);
-    notes.push(...read.notes);
-    if (read.key !== null) return { key: read.key, notes };
-  }
-  return { key: null, notes };
 }
 
 /** On this machine it is not missed. */
@@ -118,9 +107,22 @@ interface ApiKeyRead {
   readonly notes: Warning[];
 }
 
-/** `name` is the key's variable; `cwd` is the folder where the command was started. A key in `env` takes precedence. */
-export async function readApiKey(env: Environment, cwd: string, name: string): Promise<ApiKeyRead> {
-  if (env[name]?.trim()) return checked(env[name], name, 'the environment');
+/** The first of the keys by these names; `cwd` is the folder where the command was started. One in `env` takes precedence. */
+export async function readApiKey(
+  env: Environment,
+  cwd: string,
+  names: readonly string[],
+): Promise<ApiKeyRead> {
+  const notes: Warning[] = [];
+  for (const name of names) {
+    const read = env[name]?.trim() ? checked(env[name], name, 'the environment') : await keyInFile(cwd, name);
+    notes.push(...read.notes);
+    if (read.key !== null) return { key: read.key, notes };
+  }
+  return { key: null, notes };
+}
+
+async function keyInFile(cwd: string, name: string): Promise<ApiKeyRead> {
   const path = join(cwd, '.env');
   const read = await readBytes(path, { maxBytes: MAX_DOTENV_BYTES });
   if (read.status === 'failed')
@@ -129,15 +131,12 @@ export async function readApiKey(env: Environment, cwd: string, name: string): P
   if (text === null) return unused(`${path} is not UTF-8 text and is not used.`);
   const value = parseEnv(text)[name]?.trim();
   if (!value) return { key: null, notes: [] };
-
-  switch (await gitTracks(cwd)) {
-    case 'no':
-      return checked(value, name, path);
-    case 'yes':
-      return unused(`${path} is tracked by git, so its ${name} is not used: it may come from someone else.`);
-    case 'unsure':
-      return unused(`git could not say whether it tracks ${path}, so its ${name} is not used.`);
-  }
+  const isTracked = await gitTracks(cwd);
+  if (isTracked === null)
+    return unused(`git could not say whether it tracks ${path}, so its ${name} is not used.`);
+  return isTracked
+    ? unused(`${path} is tracked by git, so its ${name} is not used: it may come from someone else.`)
+    : checked(value, name, path);
 }
 
 /** A key travels in an HTTP header, which only allows visible ASCII. */
@@ -153,13 +152,12 @@ function unused(why: string): ApiKeyRead {
   return { key: null, notes: [warning('WARN_KEY_NOT_USED', why)] };
 }
 
-/** Outside a repository, no one else can have supplied the file. */
-async function gitTracks(folder: string): Promise<'yes' | 'no' | 'unsure'> {
+/** Null where git cannot say it. Outside a repository, no one else can have supplied the file. */
+async function gitTracks(folder: string): Promise<boolean | null> {
   const root = await repositoryRoot(folder);
-  if (root === null) return 'no';
+  if (root === null) return false;
   // Case-insensitive: on some file systems `.ENV` is the same file.
   const path = join(relative(root, realpathSync(folder)), '.env');
   const paths = await trackedPaths(root, [`:(icase,literal)${path}`]);
-  if (paths === null) return 'unsure';
-  return paths.length === 0 ? 'no' : 'yes';
+  return paths && paths.length > 0;
 }

@@ -9,7 +9,7 @@ const environment = { PATH: process.env.PATH };
 const found = { key: KEY, notes: [] };
 
 const readApiKey = (env: Parameters<typeof readKeyOf>[0], cwd: string) =>
-  readKeyOf(env, cwd, 'ANTHROPIC_API_KEY');
+  readKeyOf(env, cwd, ['ANTHROPIC_API_KEY']);
 
 /** A repository in which these files are tracked. */
 function repository(files: Record<string, string>): string {
