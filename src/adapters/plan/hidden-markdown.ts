@@ -78,14 +78,14 @@ export function hiddenInMarkdown(source: string): HiddenRange[] {
         break;
       case 'tableHeader':
       case 'tableData':
-        if (isEnd) elements.endOfText(to);
+        if (isEnd) elements.endAll(to);
         else if (type === 'tableHeader') columns += 1;
         else if (++cells > columns) hide(from, to);
         break;
       case 'paragraph':
       case 'atxHeading':
       case 'setextHeading':
-        if (isEnd) elements.endOfText(to);
+        if (isEnd) elements.endAll(to);
         break;
       case 'codeFenced':
         diagram = 'none';
@@ -134,7 +134,7 @@ export function hiddenInMarkdown(source: string): HiddenRange[] {
         break;
     }
   }
-  elements.endOfSource(source.length);
+  elements.endAll(source.length, true);
   // The first definition of a name takes precedence over all later ones.
   for (const { name, from, to } of definitions) if (!used.delete(name)) hide(from, to);
   return cuts;
@@ -218,16 +218,8 @@ class HiddenElements {
       if (from >= start && !EMBEDDED.test(name)) this.#cut(name, from, to);
   }
 
-  /** What began within a paragraph, a heading or a cell ends with it. */
-  endOfText(to: number): void {
-    this.#endAll(to, false);
-  }
-
-  endOfSource(to: number): void {
-    this.#endAll(to, true);
-  }
-
-  #endAll(to: number, withBlocks: boolean): void {
+  /** What began within a paragraph, a heading or a cell ends with it, and everything with the source. */
+  endAll(to: number, withBlocks = false): void {
     for (const [name, { from, isBlock }] of this.#open) {
       if (isBlock && !withBlocks) continue;
       this.#open.delete(name);

@@ -41,10 +41,13 @@ export async function readPlan(given: {
   revision?: Revision | null;
   signal?: AbortSignal;
 }): Promise<PlanRead> {
-  if (given.message !== null) return planOfMessage(given.message);
-  if (given.plan === null) {
-    return failed('There is no plan: give one with --plan FILE, --plan - (stdin) or --message TEXT.');
+  if (given.message !== null) {
+    const task = given.message.trim();
+    if (task === '') return failed('The message is empty: say what to change.');
+    return planOf({}, task, { kind: 'message' }, Buffer.from(given.message));
   }
+  if (given.plan === null)
+    return failed('There is no plan: give one with --plan FILE, --plan - (stdin) or --message TEXT.');
   const name = given.plan === '-' ? 'The plan on stdin' : `The plan ${given.plan}`;
   const place: PlaceInPlan = (line) => (given.plan === '-' ? `stdin:${line}` : `${given.plan}:${line}`);
   const read =
@@ -60,13 +63,32 @@ export async function readPlan(given: {
   if (text === null) return failed(`${name} is not UTF-8 text.`);
   const parsed = await parsePlan(text.replace(/\r\n?/g, '\n'), name, place);
   if (parsed.status === 'failed') return parsed;
-  const source = await sourceOf(given.plan, given);
-  return { status: 'ok', plan: { ...parsed.plan, source, sha256: sha256Of(read.bytes) } };
+  if (given.plan === '-') return planOf(parsed.fields, parsed.task, { kind: 'stdin' }, read.bytes);
+  const path = (await pathWithin(given.root, resolve(given.cwd, given.plan))) ?? given.plan;
+  return planOf(parsed.fields, parsed.task, { kind: 'file', path }, read.bytes);
 }
 
-async function sourceOf(plan: string, { cwd, root }: { cwd: string; root: string }): Promise<PlanSource> {
-  if (plan === '-') return { kind: 'stdin' };
-  return { kind: 'file', path: (await pathWithin(root, resolve(cwd, plan))) ?? plan };
+function planOf(fields: PlanFrontMatter, task: string, source: PlanSource, bytes: Buffer): PlanRead {
+  const { title = titleOf(task), working_directory: workingDirectory } = fields;
+  const {
+    verify = [],
+    verify_baseline: verifyBaseline = false,
+    setup = [],
+    allow = [],
+    protect = [],
+  } = fields;
+  const plan = {
+    title,
+    task,
+    verify,
+    verifyBaseline,
+    setup,
+    allow,
+    protect,
+    source,
+    sha256: sha256Of(bytes),
+  };
+  return { status: 'ok', plan: workingDirectory === undefined ? plan : { ...plan, workingDirectory } };
 }
 
 /** The writer of stdin may never finish. */
@@ -79,26 +101,10 @@ async function collectUntil(signal: AbortSignal, stdin: Readable): Promise<Regul
   }
 }
 
-function planOfMessage(message: string): PlanRead {
-  const task = message.trim();
-  if (task === '') return failed('The message is empty: say what to change.');
-  const none = { verify: [], verifyBaseline: false, setup: [], allow: [], protect: [] };
-  return {
-    status: 'ok',
-    plan: {
-      title: titleOf(task),
-      task,
-      ...none,
-      source: { kind: 'message' },
-      sha256: sha256Of(Buffer.from(message)),
-    },
-  };
-}
-
 /** A line of the plan in the form that editors and terminals can open. */
 type PlaceInPlan = (line: number) => string;
 
-type PlanParsed = { status: 'ok'; plan: Omit<Plan, 'source' | 'sha256'> } | Failed;
+type PlanParsed = { status: 'ok'; fields: PlanFrontMatter; task: string } | Failed;
 
 async function parsePlan(text: string, name: string, place: PlaceInPlan): Promise<PlanParsed> {
   const split = splitFrontMatter(text);
@@ -121,22 +127,7 @@ async function parsePlan(text: string, name: string, place: PlaceInPlan): Promis
 
   const task = (split && !prose ? split.body : text).trim();
   if (task === '') return failed(`${name} has no task: describe the change below the front matter.`);
-  const {
-    working_directory: workingDirectory,
-    title,
-    verify = [],
-    setup = [],
-    allow = [],
-    protect = [],
-  } = front.fields;
-  const verifyBaseline = front.fields.verify_baseline ?? false;
-  return {
-    status: 'ok',
-    plan: {
-      ...{ title: title ?? titleOf(task), task, verify, verifyBaseline, setup, allow, protect },
-      ...(workingDirectory === undefined ? {} : { workingDirectory }),
-    },
-  };
+  return { status: 'ok', fields: front.fields, task };
 }
 
 /** Null when the text does not begin with `---`. */

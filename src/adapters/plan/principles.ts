@@ -4,6 +4,7 @@
 
 import { realpath } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
+import { StringDecoder } from 'node:string_decoder';
 import { type Failed, failed } from '../../domain/failed.ts';
 import type { Principles, PrinciplesFile } from '../../domain/run/plan.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
@@ -112,7 +113,8 @@ async function readOne(
   const { bytes } = read;
   const text = textOf(bytes);
   if (text === null) return 'is not UTF-8 text';
-  const kept = cutToBytes(text, maxBytes);
+  // Of a character that does not fit, nothing is kept.
+  const kept = new StringDecoder('utf8').write(Buffer.from(text).subarray(0, maxBytes));
   return {
     path: shown,
     text: kept,
@@ -120,16 +122,6 @@ async function readOne(
     bytes: bytes.length,
     truncated: kept.length < text.length,
   };
-}
-
-/** The longest prefix of whole characters that takes at most `maxBytes` in UTF-8. */
-function cutToBytes(text: string, maxBytes: number): string {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= maxBytes) return text;
-  let end = maxBytes;
-  // Bytes of the form 10xxxxxx continue a character.
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
-  return bytes.subarray(0, end).toString();
 }
 
 function shownPath(root: string, path: string): string {

@@ -19,20 +19,72 @@ const MAX_DEPTH = 1_000;
 const MIB = 1024 * 1024;
 
 /**
- * Why the directory cannot be used, as a sentence; null if it can. Commands of the model write to `scratch`: it is only
- * checked to be a folder, and its contents must not be trusted.
+ * Why the directory cannot be used, as a sentence; null if it can. Commands of the model write to `agent.git` and `scratch`:
+ * these are only checked to be folders, and their contents must not be trusted. Other files may be beside those of the run; nothing is
+ * read from them.
  */
-export async function whyNotUsable(directory: RunDirectory): Promise<string | null> {
-  const top = lstatSync(directory.path);
+export async function whyNotUsable({ path: root }: RunDirectory): Promise<string | null> {
+  const top = lstatSync(root);
   const uid = getuid?.() ?? top.uid;
-  if (!top.isDirectory()) return `The run directory ${directory.path} is not a folder.`;
+  if (!top.isDirectory()) return `The run directory ${root} is not a folder.`;
   if (top.uid !== uid)
-    return `The run directory ${directory.path} belongs to another user, who may change it while it is read. Copy it: cp -R --no-preserve=ownership.`;
+    return `The run directory ${root} belongs to another user, who may change it while it is read. Copy it: cp -R --no-preserve=ownership.`;
   // No other user can get into a folder that only its owner can enter, whatever the modes of its contents.
-  const isClosed = (top.mode & 0o077) === 0;
-  const check = new Check(directory.path, isClosed ? null : uid);
-  if (!isClosed && isWritableByOthers(top)) return check.writable('');
-  return check.top() ?? (await check.below('shadow.git'));
+  const owner = (top.mode & 0o077) === 0 ? null : uid;
+  const refused = (path: string, why: string) =>
+    sentence(`The run directory cannot be used: ${join(root, path)} ${why}`);
+  if (owner !== null && isWritableByOthers(top)) return refused('', writableIn(root));
+  const breath = new Breath();
+  let count = 0;
+  // With a stack of its own, since folders may be nested arbitrarily deep.
+  const waiting = [''];
+  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+    const names = FOLDERS.find((one) => one.folder.test(folder ?? ''))?.names;
+    const entries = readdirSync(at(root, folder), { withFileTypes: true, encoding: 'latin1' });
+    count += entries.length + 1;
+    if (count > MAX_ENTRIES) return refused(folder, 'holds too many files');
+    if (folder.split('/').length > MAX_DEPTH) return refused(folder, 'is nested too deeply');
+    for (const entry of entries) {
+      await breath.after(1);
+      const isTop = folder === '';
+      const path = isTop ? entry.name : `${folder}/${entry.name}`;
+      // The lock of a run, which anyone may probe.
+      if (isTop && entry.isSocket() && RUN_SOCKET.test(entry.name)) continue;
+      if (names !== undefined && !names.test(entry.name))
+        return refused(path, 'is not something that a run creates');
+      const why = whyNot(entry, { root, path, owner });
+      if (why !== null) return refused(path, why);
+      if (isTop && FOLDER_NAMES.includes(path) && !entry.isDirectory())
+        return refused(path, 'is not a folder');
+      if (entry.isDirectory() && (!isTop || path === 'shadow.git')) waiting.push(path);
+    }
+  }
+  return null;
+}
+
+/** Names are bytes: each byte is a Latin-1 character here, so that every possible name can be examined. */
+function at(root: string, path: string): Buffer {
+  return Buffer.concat([Buffer.from(`${root}/`), Buffer.from(path, 'latin1')]);
+}
+
+/** `owner` is the required owner; null if that does not matter. */
+function whyNot(
+  entry: Dirent,
+  { root, path, owner }: { root: string; path: string; owner: number | null },
+): string | null {
+  if (entry.isSymbolicLink()) return 'is a link, and links are not followed there';
+  if (!entry.isFile() && !entry.isDirectory()) return 'is neither a file nor a folder';
+  const most = entry.isFile() ? SIZES.find((one) => one.path.test(path))?.bytes : undefined;
+  if (most === undefined && owner === null) return null;
+  const stat = lstatSync(at(root, path));
+  if (most !== undefined && stat.size > most) return `is larger than ${formatNumber(most)} bytes`;
+  if (owner === null) return null;
+  if (stat.uid !== owner) return 'belongs to another user, who may change it while it is read';
+  return isWritableByOthers(stat) ? writableIn(root) : null;
+}
+
+function writableIn(root: string): string {
+  return `is writable by other users, who may change it while it is read. Fix: chmod -R go-w ${root}`;
 }
 
 /** What git creates in the shadow repository, and what else is stored there. */
@@ -64,90 +116,6 @@ const SIZES: readonly { readonly path: RegExp; readonly bytes: number }[] = [
   { path: /^shadow\.git\/rules\//, bytes: 100 * MIB },
   { path: /^shadow\.git\/(?=[^/]*$).*index/s, bytes: 1024 * MIB },
 ];
-
-class Check {
-  readonly #root: string;
-  readonly #uid: number | null;
-  #entries = 0;
-
-  /** `uid` is the required owner of everything; null if the owner does not matter. */
-  constructor(root: string, uid: number | null) {
-    this.#root = root;
-    this.#uid = uid;
-  }
-
-  /** Names are bytes: each byte is a Latin-1 character here, so that every possible name can be examined. */
-  #at(path: string): Buffer {
-    return Buffer.concat([Buffer.from(`${this.#root}/`), Buffer.from(path, 'latin1')]);
-  }
-
-  /** Other files may be next to those of the run; nothing is read from them. */
-  top(): string | null {
-    for (const entry of this.#entriesOf('')) {
-      // The lock of a run, which anyone may probe.
-      if (entry.isSocket() && RUN_SOCKET.test(entry.name)) continue;
-      const why = this.#whyNot(entry.name, entry);
-      if (why !== null) return why;
-      if (FOLDER_NAMES.includes(entry.name) && !entry.isDirectory())
-        return this.#refuse(entry.name, 'is not a folder');
-    }
-    return null;
-  }
-
-  /** Walks with an explicit stack, since folders may be nested arbitrarily deep. */
-  async below(start: string): Promise<string | null> {
-    if (lstatSync(this.#at(start), { throwIfNoEntry: false }) === undefined) return null;
-    const waiting = [start];
-    const breath = new Breath();
-    for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
-      const names = FOLDERS.find((one) => one.folder.test(folder ?? ''))?.names;
-      for (const entry of this.#entriesOf(folder)) {
-        await breath.after(1);
-        const path = `${folder}/${entry.name}`;
-        if (names !== undefined && !names.test(entry.name))
-          return this.#refuse(path, 'is not something that a run creates');
-        const why = this.#whyNot(path, entry);
-        if (why !== null) return why;
-        if (entry.isDirectory()) waiting.push(path);
-      }
-      this.#entries += 1;
-      if (this.#entries > MAX_ENTRIES) return this.#refuse(folder, 'holds too many files');
-      if (folder.split('/').length > MAX_DEPTH) return this.#refuse(folder, 'is nested too deeply');
-    }
-    return null;
-  }
-
-  writable(path: string): string {
-    return this.#refuse(
-      path,
-      `is writable by other users, who may change it while it is read. Fix: chmod -R go-w ${this.#root}`,
-    );
-  }
-
-  #entriesOf(folder: string): Dirent[] {
-    const entries = readdirSync(this.#at(folder), { withFileTypes: true, encoding: 'latin1' });
-    this.#entries += entries.length;
-    return this.#entries > MAX_ENTRIES ? entries.slice(0, 1) : entries;
-  }
-
-  #whyNot(path: string, entry: Dirent): string | null {
-    if (entry.isSymbolicLink()) return this.#refuse(path, 'is a link, and links are not followed there');
-    if (!entry.isFile() && !entry.isDirectory()) return this.#refuse(path, 'is neither a file nor a folder');
-    const most = entry.isFile() ? SIZES.find((one) => one.path.test(path))?.bytes : undefined;
-    if (most === undefined && this.#uid === null) return null;
-    const stat = lstatSync(this.#at(path));
-    if (most !== undefined && stat.size > most)
-      return this.#refuse(path, `is larger than ${formatNumber(most)} bytes`);
-    if (this.#uid === null) return null;
-    if (stat.uid !== this.#uid)
-      return this.#refuse(path, 'belongs to another user, who may change it while it is read');
-    return isWritableByOthers(stat) ? this.writable(path) : null;
-  }
-
-  #refuse(path: string, why: string): string {
-    return sentence(`The run directory cannot be used: ${join(this.#root, path)} ${why}`);
-  }
-}
 
 const FOLDER_NAMES: readonly string[] = ['shadow.git', 'scratch'];
 
