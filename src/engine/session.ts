@@ -1,7 +1,7 @@
 /** What every run has throughout: id, redaction, progress, deadline, run directory, result. */
 
 import { join } from 'node:path';
-import { createEventStream, createEventTeller } from '../adapters/sinks/event-stream.ts';
+import { createEventStream, createEventTeller } from '../adapters/sinks/journal.ts';
 import { Progress } from '../adapters/sinks/progress/progress.ts';
 import {
   clearScratch,

@@ -20,7 +20,7 @@ export async function tracesOf(
   const { input, runId, startedAt, redact, progress } = session;
   const { env, version, now, attempt, providers = PROVIDERS } = input;
   if (!env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT && !env.OTEL_EXPORTER_OTLP_ENDPOINT) return [];
-  const { readTarget } = await import('../adapters/sinks/tracing/target.ts');
+  const { openTraces, readTarget } = await import('../adapters/sinks/tracing/traces.ts');
   const read = readTarget(env);
   if (read.status === 'off') return [];
   if (read.status === 'failed') {
@@ -28,7 +28,6 @@ export async function tracesOf(
     return [];
   }
   const { target } = read;
-  const { openTraces } = await import('../adapters/sinks/tracing/traces.ts');
   const providerName = (name: string) => providerNamed(name, providers)?.telemetryName ?? name;
   const { state } = beginning;
   const { provider, model } = state.models.at(-1) ?? start;

@@ -1,8 +1,14 @@
-/** `events.jsonl`: one event per line, on disk before the run acts on it. */
+/**
+ * `events.jsonl`: one event per line, on disk before the run acts on it; and events for programs as they happen, on stdout with
+ * `--output jsonl` and for users of the library.
+ */
 
 import { closeSync, fdatasyncSync, ftruncateSync, openSync, writeFileSync, writeSync } from 'node:fs';
+import type { Writable } from 'node:stream';
 import type { RunEvent } from '../../domain/run/events.ts';
-import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
+import type { RunResult } from '../../domain/run/result.ts';
+import { type Redact, redactedJson, redactedStrings } from '../../domain/secrets/redact.ts';
+import { jsonLine } from '../../domain/text/terminal.ts';
 import { replaceFile } from '../../files/replace-file.ts';
 import type { EventSink } from '../../ports.ts';
 
@@ -64,4 +70,24 @@ function journalIn(file: number, redact: Redact): EventSink {
 
 function writeAll(file: number, bytes: Buffer): void {
   for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written);
+}
+
+/** Prints every event on stdout as one line of JSON, and the result at the end. */
+export function createEventStream(stdout: Writable, redact: Redact): EventSink {
+  return {
+    accept(event: RunEvent): void {
+      stdout.write(jsonLine(event, redact));
+    },
+    close(result: RunResult): void {
+      stdout.write(jsonLine({ type: 'result', ...result }, redact));
+    },
+  };
+}
+
+/** Calls a function with every event, as in the event stream. */
+export function createEventTeller(tell: (event: RunEvent) => void, redact: Redact): EventSink {
+  return {
+    accept: (event) => tell(redactedStrings(event, redact) as RunEvent),
+    close() {},
+  };
 }

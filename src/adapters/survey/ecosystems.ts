@@ -3,9 +3,19 @@
 import { MANAGERS, type ManagerName } from '../../domain/packages.ts';
 import type { Folder } from './folder.ts';
 import { node } from './node.ts';
-import { at, cacheOf, type Ecosystem, group, type Project, type Said, setupBy, textAt } from './project.ts';
+import {
+  at,
+  cacheOf,
+  type Ecosystem,
+  group,
+  type Project,
+  plainVersion,
+  type Said,
+  setupBy,
+  textAt,
+  type WorkflowInputs,
+} from './project.ts';
 import { python } from './python.ts';
-import { plainVersion, type WorkflowInputs } from './workflow-inputs.ts';
 
 /** A command, and the files that name it: one of these is there, and shows the sign. */
 type CommandRule = readonly [

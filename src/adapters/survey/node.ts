@@ -2,8 +2,18 @@
 
 import { MANAGERS, type ManagerName } from '../../domain/packages.ts';
 import type { Folder } from './folder.ts';
-import { cacheOf, type Ecosystem, group, keysAt, type Said, setupBy, textAt } from './project.ts';
-import { plainRange, plainVersion, type WorkflowInputs } from './workflow-inputs.ts';
+import {
+  cacheOf,
+  type Ecosystem,
+  group,
+  keysAt,
+  plainRange,
+  plainVersion,
+  type Said,
+  setupBy,
+  textAt,
+  type WorkflowInputs,
+} from './project.ts';
 
 type Manager = Extract<ManagerName, 'npm' | 'pnpm' | 'yarn' | 'bun'>;
 

@@ -2,8 +2,17 @@
 
 import { MANAGERS } from '../../domain/packages.ts';
 import type { Folder } from './folder.ts';
-import { at, cacheOf, type Ecosystem, keysAt, type Said, textAt, unlessMade } from './project.ts';
-import { plainRange, type WorkflowInputs } from './workflow-inputs.ts';
+import {
+  at,
+  cacheOf,
+  type Ecosystem,
+  keysAt,
+  plainRange,
+  type Said,
+  textAt,
+  unlessMade,
+  type WorkflowInputs,
+} from './project.ts';
 
 /**
  * Common names of extras and package groups for tests; no other names are ever written. The second list has more than tests

@@ -14,10 +14,11 @@ import { pluralize, sentence } from '../../domain/text/words.ts';
 import { readFile, writeFile, writeNewFile } from '../../files/nofollow-files.ts';
 import { lookAt, viewing } from '../../files/tree-view.ts';
 import { type Work, working } from '../work.ts';
-import { APP_STEPS, PULL_REQUESTS, WORKFLOW_TEMPLATES, type WorkflowTemplate } from './workflow-templates.ts';
 import {
+  APP_STEPS,
   calledIn,
   madeFor,
+  PULL_REQUESTS,
   packageFlags,
   pinIn,
   pinned,
@@ -26,7 +27,9 @@ import {
   SCHEMA_IN_PACKAGES,
   surveyLines,
   verifyOf,
+  WORKFLOW_TEMPLATES,
   type WorkflowPin,
+  type WorkflowTemplate,
   withAppToken,
   withLinter,
 } from './written-files.ts';

@@ -20,9 +20,8 @@ import { changeLimits } from '../../engine/run-limits.ts';
 import type { Session } from '../../engine/session.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import type { Workspace } from '../../ports/workspace.ts';
-import { bringIgnored, copyBaseOf } from './base.ts';
+import { bringIgnored, copyBaseOf, judgeReplay, whyNotReplayable } from './recording.ts';
 import { ReplayTracker, replayWorkspace } from './tracker.ts';
-import { judgeReplay, whyNotReplayable } from './verdict.ts';
 
 /** Which run is replayed, and where. */
 interface ReplayPlaces {

@@ -4,7 +4,6 @@ import { existsSync } from 'node:fs';
 import { endDeadRun } from '../../adapters/storage/dead-run.ts';
 import { findRun } from '../../adapters/storage/find-run.ts';
 import { summarise } from '../../adapters/storage/list-runs.ts';
-import { readStart } from '../../adapters/storage/read-journal.ts';
 import { readResult } from '../../adapters/storage/read-result.ts';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { costLine, fileLine, flagLines, proofLine } from '../../domain/report/result-lines.ts';
@@ -36,8 +35,7 @@ async function showRun(work: Work): Promise<RunOutcome> {
     );
   }
   const { bytes, startedAt } = summary;
-  const root = (await readStart(directory.events))?.root ?? null;
-  const shown = { path: directory.path, root, bytes, startedAt };
+  const shown = { path: directory.path, root: result.root, bytes, startedAt };
   const began = startedAt === null ? null : new Date(startedAt).toISOString();
   const document = { version: 1, ...shown, startedAt: began, result };
   const unread = await printEither(work, document, () => page(result, { ...shown, directory }, work.redact));
@@ -50,8 +48,6 @@ async function showRun(work: Work): Promise<RunOutcome> {
 /** What is known about a run besides its result. */
 interface ShownRun {
   readonly directory: RunDirectory;
-  /** The work tree; null for a run that had not started to work. */
-  readonly root: string | null;
   readonly bytes: number;
   readonly startedAt: number | null;
 }
@@ -60,7 +56,7 @@ interface ShownRun {
 const MOST = 20;
 
 /** Headings and what belongs to them; what a run does not have is left out. */
-function page(result: RunResult, { directory, root, bytes, startedAt }: ShownRun, redact: Redact): string {
+function page(result: RunResult, { directory, bytes, startedAt }: ShownRun, redact: Redact): string {
   const { outcome, exitCode, reason, plan, model, baseSha, baseBranch, baseDirty, testProof } = result;
   const base = [
     baseBranch ?? 'detached',
@@ -75,7 +71,7 @@ function page(result: RunResult, { directory, root, bytes, startedAt }: ShownRun
       'began',
       startedAt === null ? '' : `${new Date(startedAt).toISOString().slice(0, 19).replace('T', ' ')} UTC`,
     ),
-    ...field('repository', root ?? ''),
+    ...field('repository', result.root ?? ''),
     ...field(
       'base',
       baseSha === null && baseBranch === null ? '' : base.join(' @ ').replace(' @ with', ', with'),

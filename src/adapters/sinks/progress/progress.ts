@@ -3,7 +3,6 @@
 import type { Writable } from 'node:stream';
 import type { CommandReport, RunEvent } from '../../../domain/run/events.ts';
 import type { RunResult } from '../../../domain/run/result.ts';
-import type { Redact } from '../../../domain/secrets/redact.ts';
 import { oneLine, prefixed, withinLine } from '../../../domain/text/terminal.ts';
 import { pluralize } from '../../../domain/text/words.ts';
 import type { Warning } from '../../../domain/warnings/warning.ts';
@@ -14,17 +13,26 @@ import type { Moment, Standing, StatusLine } from './status-line.ts';
 import { Activities, type Activity, type UnderWay } from './under-way.ts';
 
 /** What progress to show, and where. */
-export interface ProgressOptions extends EventLinesOptions, PrinterOptions {
+export interface ProgressOptions extends EventLinesOptions {
+  readonly stderr: Writable;
   /** The terminal behind `stderr`, if a status line may be painted there; null for lines only. */
   readonly terminal: Terminal | null;
+  /** Lines may have colours. */
+  readonly hasColors: boolean;
+  readonly clock: Clock;
+  /** Print warnings and the final line only. */
+  readonly quiet: boolean;
 }
 
-/** Prints messages for people. With `quiet`, only warnings and the final line are printed. */
+/** The one writer to stderr during a run: messages for people. */
 export class Progress implements EventSink {
   readonly #options: ProgressOptions;
   readonly #events: EventLines;
-  readonly #printer: Printer;
+  readonly #paint: ReturnType<typeof paintFor>;
   readonly #activities: Activities;
+  /** Lines are printed above it. */
+  #status: StatusLine | null = null;
+  #printedAt: number;
   readonly #tools = new Map<string, UnderWay>();
   #standing: () => Standing | null = () => null;
   #hasEnded = false;
@@ -33,7 +41,8 @@ export class Progress implements EventSink {
   constructor(options: ProgressOptions) {
     this.#options = options;
     this.#events = new EventLines(options);
-    this.#printer = new Printer(options);
+    this.#paint = paintFor(options.hasColors);
+    this.#printedAt = options.clock();
     this.#activities = new Activities(options.clock);
   }
 
@@ -45,15 +54,15 @@ export class Progress implements EventSink {
     if (terminal === null) return;
     const { StatusLine } = await import('./status-line.ts');
     if (this.#hasEnded) return;
-    this.#printer.status = new StatusLine(terminal, this.#printer.paint.dim, () => this.#moment());
-    this.#printer.status.paint();
+    this.#status = new StatusLine(terminal, this.#paint.dim, () => this.#moment());
+    this.#status.paint();
   }
 
   /** Called each second. */
   tick(): void {
-    const { status, silentMs } = this.#printer;
-    const beat = status === null ? this.#activities.heartbeat(silentMs) : null;
-    status?.paintSoon();
+    this.#status?.paintSoon();
+    const silentMs = this.#options.clock() - this.#printedAt;
+    const beat = this.#status === null ? this.#activities.heartbeat(silentMs) : null;
     if (beat !== null) this.note(beat);
   }
 
@@ -66,7 +75,7 @@ export class Progress implements EventSink {
   begin(activity: Activity): UnderWay {
     const label = oneLine(this.#options.redact(activity.label), 200);
     const underWay = this.#activities.begin({ ...activity, label });
-    this.#printer.status?.paintSoon();
+    this.#status?.paintSoon();
     return underWay;
   }
 
@@ -82,12 +91,12 @@ export class Progress implements EventSink {
 
   /** Prints a line about the run itself, unless `quiet`. */
   note(line: string): void {
-    this.#printer.print([{ as: 'note', text: line }]);
+    this.#print([{ as: 'note', text: line }]);
   }
 
   /** Prints a line with a command, which would be another one if it were cut, unless `quiet`. */
   command(line: string): void {
-    this.#printer.print([{ as: 'command', text: line }]);
+    this.#print([{ as: 'command', text: line }]);
   }
 
   /** Prints someone else's words, marked as such: at most 12 lines, unless `quiet`. */
@@ -100,7 +109,7 @@ export class Progress implements EventSink {
     const shown = lines.slice(0, MAX_QUOTED_LINES).map((line) => oneLine(line, 500));
     const more = lines.length - shown.length;
     const rest = more > 0 ? `\n    | … and ${pluralize(more, 'more line')} in the result` : '';
-    this.#printer.print([
+    this.#print([
       { as: 'note', text: `${who}:` },
       { as: 'output', text: `${prefixed(shown.join('\n'), '    | ')}${rest}` },
     ]);
@@ -108,26 +117,27 @@ export class Progress implements EventSink {
 
   /** Prints a line that people have to see. */
   warn(warning: Warning): void {
-    this.#printer.print([{ as: 'warning', text: warning }]);
+    this.#print([{ as: 'warning', text: warning }]);
   }
 
   /** Prints the last line of every run, however it ended. */
   final(line: string, isGood = true): void {
     this.endStatus();
-    const { good, bad } = this.#printer.paint;
-    this.#printer.write((isGood ? good : bad)(oneLine(this.#options.redact(line), 4_000)));
+    const { good, bad } = this.#paint;
+    this.#write((isGood ? good : bad)(oneLine(this.#options.redact(line), 4_000)));
   }
 
   /** Stops showing what is in progress. Can be called twice. */
   endStatus(): void {
     this.#hasEnded = true;
     if (this.#timer !== null) clearInterval(this.#timer);
-    this.#printer.status = null;
+    this.#status?.end();
+    this.#status = null;
   }
 
   /** The first lines about a run, before any of it is carried out. */
   banner(banner: Banner): void {
-    this.#printer.print(this.#events.banner(banner));
+    this.#print(this.#events.banner(banner));
   }
 
   /** A command before the work has started; call the returned function when it has ended. */
@@ -141,23 +151,23 @@ export class Progress implements EventSink {
     const underWay = this.begin({ label, timeoutMs, isAnnounced: true });
     return (report) => {
       underWay.end();
-      this.#printer.print(this.#events.commandBefore(kind, report));
+      this.#print(this.#events.commandBefore(kind, report));
     };
   }
 
   /** A verify command has ended; the event about all of them follows. */
   verified(report: CommandReport): void {
-    this.#printer.print(this.#events.verified(report));
+    this.#print(this.#events.verified(report));
   }
 
   accept(event: RunEvent): void {
     this.#notice(event);
-    this.#printer.print(this.#events.of(event));
-    this.#printer.status?.paintSoon();
+    this.#print(this.#events.of(event));
+    this.#status?.paintSoon();
   }
 
   close(_result: RunResult): void {
-    this.#printer.print(this.#events.rest());
+    this.#print(this.#events.rest());
   }
 
   /** What an event says about what is in progress. The code that runs commands reports them, with their time limit. */
@@ -180,69 +190,29 @@ export class Progress implements EventSink {
       doing: this.#activities.now(),
     };
   }
-}
-
-const MAX_QUOTED_LINES = 12;
-
-/** Where to print, what, and which secrets to leave out. */
-interface PrinterOptions {
-  readonly stderr: Writable;
-  /** Lines may have colours. */
-  readonly hasColors: boolean;
-  readonly clock: Clock;
-  readonly redact: Redact;
-  /** Print warnings only. */
-  readonly quiet: boolean;
-}
-
-/** The one writer to stderr during a run. */
-class Printer {
-  readonly paint: ReturnType<typeof paintFor>;
-  readonly #options: PrinterOptions;
-  #status: StatusLine | null = null;
-  #printedAt: number;
-
-  constructor(options: PrinterOptions) {
-    this.#options = options;
-    this.paint = paintFor(options.hasColors);
-    this.#printedAt = options.clock();
-  }
-
-  /** From now on, lines are printed above this one; null ends it. */
-  set status(status: StatusLine | null) {
-    this.#status?.end();
-    this.#status = status;
-  }
-
-  get status(): StatusLine | null {
-    return this.#status;
-  }
-
-  /** Milliseconds since the last output. */
-  get silentMs(): number {
-    return this.#options.clock() - this.#printedAt;
-  }
 
   /** Prints lines in their colours; with `quiet`, only warnings. */
-  print(lines: readonly Line[]): void {
+  #print(lines: readonly Line[]): void {
     const { quiet, redact } = this.#options;
-    const { bad, dim, careful } = this.paint;
+    const { bad, dim, careful } = this.#paint;
     for (const { as, text } of lines) {
       if (quiet && as !== 'warning') continue;
-      if (as === 'output') this.write(dim(text));
-      else if (as === 'command') this.write(withinLine(redact(text)));
-      else if (as === 'warning') this.write(`${careful('warning:')} ${oneLine(redact(text), 2_000)}`);
-      else this.write((as === 'bad' ? bad : String)(oneLine(redact(text), 1_000)));
+      if (as === 'output') this.#write(dim(text));
+      else if (as === 'command') this.#write(withinLine(redact(text)));
+      else if (as === 'warning') this.#write(`${careful('warning:')} ${oneLine(redact(text), 2_000)}`);
+      else this.#write((as === 'bad' ? bad : String)(oneLine(redact(text), 1_000)));
     }
   }
 
   /** Prints text that is already safe. */
-  write(line: string): void {
+  #write(line: string): void {
     this.#printedAt = this.#options.clock();
     if (this.#status !== null) this.#status.print(line);
     else this.#options.stderr.write(`${line}\n`);
   }
 }
+
+const MAX_QUOTED_LINES = 12;
 
 /** The terminal's own red, green and yellow, which fit its background. Without colours, text stays as it is. */
 function paintFor(hasColors: boolean) {

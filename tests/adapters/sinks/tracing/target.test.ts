@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readTarget } from '../../../../src/adapters/sinks/tracing/target.ts';
+import { readTarget } from '../../../../src/adapters/sinks/tracing/traces.ts';
 import { redactorFor, secretsAmong } from '../../../../src/domain/secrets/redact.ts';
 
 const ENDPOINT = 'OTEL_EXPORTER_OTLP_ENDPOINT';

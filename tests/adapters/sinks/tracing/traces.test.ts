@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
-import type { TraceTarget } from '../../../../src/adapters/sinks/tracing/target.ts';
-import { openTraces } from '../../../../src/adapters/sinks/tracing/traces.ts';
+import { openTraces, type TraceTarget } from '../../../../src/adapters/sinks/tracing/traces.ts';
 import type { RunAction } from '../../../../src/domain/run/events.ts';
 import type { RunState } from '../../../../src/domain/run/state.ts';
 import { redactorFor } from '../../../../src/domain/secrets/redact.ts';
