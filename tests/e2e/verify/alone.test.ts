@@ -37,6 +37,42 @@ test('a fix round starts a server again, which has forgotten its state', async (
   expect(run.result.warnings).toEqual([]);
 });
 
+test('no process of a server lives while the start is verified, while the work is, and while it is reviewed', async () => {
+  const repository = await makeRepository({
+    ...FILES,
+    'start.sh': '(while sleep 0.02; do date +%s%N > beat.log; done) & exec node server.mjs\n',
+    '.patchsmith.yml': 'mcp:\n  own: { command: sh, args: [start.sh] }\n',
+  });
+  const beat = join(repository.root, 'beat.log');
+  const beats = () => {
+    const before = readFileSync(beat, 'utf8');
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+    return readFileSync(beat, 'utf8') !== before;
+  };
+  const seen: [string, boolean][] = [];
+  const work = [{ calls: [served('true'), write] }, done];
+  const run = await scriptedRun({
+    repository,
+    args: [
+      ...['--verify-baseline', '--review'],
+      ...['--verify', 'touch beat.log; a=$(cat beat.log); sleep 0.3; test "$a" = "$(cat beat.log)"'],
+    ],
+    turns: ({ tools }) => {
+      const isReview = JSON.stringify(tools).includes('submit_review');
+      seen.push([isReview ? 'review' : 'work', beats()]);
+      return isReview ? { calls: [call('submit_review', { findings: [] })] } : (work.shift() ?? done);
+    },
+  });
+  expect([run.exitCode, run.result.outcome], run.stderr).toEqual([0, 'done']);
+  expect(seen).toEqual([
+    ['work', true],
+    ['work', true],
+    ['review', false],
+  ]);
+  const verified = [...(run.result.verifyBaseline ?? []), ...run.result.verify];
+  expect(verified.map(({ end }) => end.exitCode)).toEqual([0, 0]);
+});
+
 test('a server in the sandbox that has a secret is not started again where the model has written', async () => {
   const repository = await makeRepository(FILES);
   const config = join(temporaryFolder(), 'mcp.json');
