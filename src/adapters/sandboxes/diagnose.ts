@@ -3,7 +3,6 @@
  * repository, and runs nothing from it.
  */
 
-import { accessSync, constants } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,12 +10,14 @@ import { stripVTControlCharacters } from 'node:util';
 import { execa } from 'execa';
 import { isWithin } from '../../domain/changes/path.ts';
 import { describeEnd, succeeded } from '../../domain/conversation/tool.ts';
+import type { Environment } from '../../domain/environment.ts';
 import { KNOWN_PROGRAMS } from '../../domain/packages.ts';
 import type { SandboxLevel } from '../../domain/run/events.ts';
 import type { EnforcedLimits } from '../../domain/run/limits.ts';
 import type { Warning } from '../../domain/warnings/warning.ts';
 import type { Sandbox } from '../../ports.ts';
-import { leadsInto, orMissing, statOf } from './host-files.ts';
+import { programIn } from './command/shell.ts';
+import { leadsInto, statOf } from './host-files.ts';
 import { openSandbox } from './open.ts';
 import type { RefusedLevels, SandboxOptions, ShownPlace } from './options.ts';
 import { searchPath, toolchainVariables } from './visible/toolchains.ts';
@@ -78,24 +79,12 @@ export async function diagnose({ checkout, ...options }: DiagnoseOptions): Promi
     await sandbox.close();
     const places = shown.filter(({ path }) => !isWithin(path, folder));
     const tools = await tryTools({ ...options, root, empty, folder });
-    return {
-      status: 'ok',
-      level: sandbox.level,
-      shown: places,
-      limits: sandbox.limits,
-      warnings,
-      tools,
-      refused,
-    };
+    const { level, limits } = sandbox;
+    return { status: 'ok', level, shown: places, limits, warnings, tools, refused };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
-
-/** What makes a program print its version, where that is not `--version`. */
-const QUESTIONS: Readonly<Record<string, string>> = { go: 'version', java: '-version' };
-
-const TOOL_MS = 30_000;
 
 interface Trial extends Pick<SandboxOptions, 'mode' | 'mounts' | 'limits' | 'hostEnv'> {
   /** The work tree, none of whose programs is run. */
@@ -123,28 +112,24 @@ async function tryTools({ root, empty, folder, hostEnv, ...options }: Trial): Pr
   const opened = await openSandbox({ ...options, ...shown, hostEnv: env, sandboxGitDir, scratchDir });
   if (opened.status !== 'ok') throw new Error(`The sandbox cannot be opened again: ${opened.reason}`);
   const { sandbox } = opened;
-  const found = KNOWN_PROGRAMS.flatMap((name) => {
-    const files = path.map((place) => join(place, name));
-    const program = files.find(isProgram);
-    return program === undefined || leadsInto(root, program)
-      ? []
-      : [{ name, question: QUESTIONS[name] ?? '--version', path: program }];
+  const reports = KNOWN_PROGRAMS.flatMap((name) => {
+    const program = programIn(path, name);
+    return program === null || leadsInto(root, program) ? [] : [tryTool(name, program, sandbox, env)];
   });
-  return Promise.all(found.map((tool) => tryTool(tool, sandbox, env))).finally(() => sandbox.close());
+  return Promise.all(reports).finally(() => sandbox.close());
 }
 
-interface TriedTool {
-  readonly name: string;
-  readonly question: string;
-  readonly path: string;
-}
+/** What makes a program print its version, where that is not `--version`. */
+const QUESTIONS: Readonly<Record<string, string>> = { go: 'version', java: '-version' };
+const TOOL_MS = 30_000;
 
 async function tryTool(
-  tool: TriedTool,
+  name: string,
+  path: string,
   sandbox: Sandbox,
-  hostEnv: DiagnoseOptions['hostEnv'],
+  hostEnv: Environment,
 ): Promise<ToolReport> {
-  const { name, question, path } = tool;
+  const question = QUESTIONS[name] ?? '--version';
   const { end, output } = await sandbox.run({
     script: `${name} ${question}`,
     timeoutMs: TOOL_MS,
@@ -152,16 +137,8 @@ async function tryTool(
   });
   const said = firstLine(output.head);
   if (succeeded(end)) return { name, path, status: 'works', said };
-  const status = (await worksOutside(tool, hostEnv)) ? 'fails' : 'broken';
-  return { name, path, status, said: `${describeEnd(end)}${said === '' ? '' : `: ${said}`}` };
-}
-
-/** In the root folder, so that no file of a project selects a version or a plugin. */
-async function worksOutside(
-  { path, question }: TriedTool,
-  hostEnv: DiagnoseOptions['hostEnv'],
-): Promise<boolean> {
   const { PATH, HOME } = hostEnv;
+  // In the root folder, so that no file of a project selects a version or a plugin.
   const { failed } = await execa(path, [question], {
     cwd: '/',
     env: { ...toolchainVariables(hostEnv), PATH, HOME },
@@ -170,19 +147,11 @@ async function worksOutside(
     timeout: TOOL_MS,
     reject: false,
   });
-  return !failed;
-}
-
-function isProgram(path: string): boolean {
-  return orMissing(() => accessSync(path, constants.X_OK)) !== null;
+  const how = `${describeEnd(end)}${said === '' ? '' : `: ${said}`}`;
+  return { name, path, status: failed ? 'broken' : 'fails', said: how };
 }
 
 /** Some tools always colour their output. */
 function firstLine(text: string): string {
-  return (
-    stripVTControlCharacters(text)
-      .split('\n')
-      .map((line) => line.trim())
-      .find((line) => line !== '') ?? ''
-  );
+  return /\S.*/.exec(stripVTControlCharacters(text))?.[0].trimEnd() ?? '';
 }

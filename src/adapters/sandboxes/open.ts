@@ -25,7 +25,7 @@ async function openBest(options: SandboxOptions): Promise<OpenedSandbox> {
   if (taken !== null) return { status: 'refused', reason: taken };
   const opened = await openBubblewrap(options);
   if (opened.status !== 'unavailable' || (options.leastLevel ?? 'landlock') !== 'landlock') return opened;
-  const { openLandlock } = await import('./landlock/open.ts');
+  const { openLandlock } = await import('./landlock.ts');
   const lesser = await openLandlock(options, opened.reason);
   const refused = [{ levels: ['namespaces', 'namespaces-lite'], reason: opened.reason }];
   if (lesser.status === 'ok') return { ...lesser, refused };

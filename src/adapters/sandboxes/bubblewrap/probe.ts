@@ -2,6 +2,7 @@
 
 import { readFileSync, readlinkSync } from 'node:fs';
 import type { CommandLimits } from '../../../domain/run/limits.ts';
+import { shellWord } from '../../../domain/shell-word.ts';
 import type { Sandbox } from '../../../ports.ts';
 import { enforcedLimits } from '../command/limits.ts';
 import { SandboxFailure } from '../command/supervised.ts';
@@ -85,16 +86,15 @@ type Probed =
 
 /** The sandbox if every assertion held, or what went wrong. */
 async function probed(setup: BubblewrapSetup): Promise<Probed> {
-  const { features, files, settings } = setup;
-  const sandbox = bubblewrapSandbox(forProbe(setup));
+  const { features, files, settings, isFiltered } = setup;
   const [pidNamespace, netNamespace] = ['pid', 'net'].map((name) => readlinkSync(`/proc/self/ns/${name}`));
-  const script = `
-    fail() { echo "$1"; exit 1; }
-    pid=$(readlink /proc/self/ns/pid)
+  const failure = await failureOf(
+    bubblewrapSandbox(forProbe(setup)),
+    `pid=$(readlink /proc/self/ns/pid)
     [ -n "$pid" ] || fail '/proc is missing'
     [ "$pid" != '${pidNamespace}' ] || fail 'other processes are visible'
     read -r own rest < /proc/self/stat
-    sh -c ${quoted(FROM_ANOTHER_SHELL)} sh $own
+    sh -c ${shellWord(FROM_ANOTHER_SHELL)} sh $own
     case $? in
       0) ;;
       2) fail 'the shell of a command can be traced' ;;
@@ -102,17 +102,26 @@ async function probed(setup: BubblewrapSetup): Promise<Probed> {
     esac
     ${features.ownProc ? `[ "$own" = $$ ] || fail '/proc is not its own'` : `if (: < /proc/${process.pid}/environ) 2> /dev/null || [ -e /proc/${process.pid}/root/proc ]; then fail 'the runner is visible'; fi`}
     [ "$(readlink /proc/self/ns/net)" != '${netNamespace}' ] || fail 'the network is shared'
-    ${filterAssertion(sandbox)}
+    ${isFiltered ? filtersAssertion(1) : ''}
     ${settings.map(({ name, value }) => `read -r set < /proc/${name}; [ "$set" = ${value} ] || fail '/proc/${name} is not set'`).join('\n')}
     if (: < /proc/1/environ) 2> /dev/null; then fail 'process 1 can be traced'; fi
-    [ ! -e ${quoted(files)} ] || fail 'the run directory is visible'
+    [ ! -e ${shellWord(files)} ] || fail 'the run directory is visible'
     if (: > /usr/.patchsmith-probe) 2> /dev/null; then fail 'files outside the work tree can be written'; fi
-    if (: >> /proc/sys/kernel/core_pattern) 2> /dev/null; then fail 'kernel settings can be written'; fi
-    echo contained`;
-  const failure = await failureOf(sandbox, script);
+    if (: >> /proc/sys/kernel/core_pattern) 2> /dev/null; then fail 'kernel settings can be written'; fi`,
+  );
   if (failure !== null) return { status: 'failed', failure };
   return { status: 'ok', sandbox: bubblewrapSandbox(setup), unfiltered: null };
 }
+
+/**
+ * Asked by another shell, since the kernel does not tell the namespaces of the copy that runs a command, and by one for both
+ * questions: each program takes a millisecond or two of every start of a run.
+ */
+const FROM_ANOTHER_SHELL = `
+  read -r own rest < /proc/self/stat
+  [ /proc/self/ns/pid -ef "/proc/$own/ns/pid" ] || exit 1
+  if (: < "/proc/$1/environ") 2> /dev/null; then exit 2; fi
+  exit 0`;
 
 /** The same setup for the command that proves it. */
 export function forProbe<T extends Pick<BubblewrapSetup, 'folder' | 'env' | 'pipes'>>(setup: T): T {
@@ -128,11 +137,11 @@ export function forProbe<T extends Pick<BubblewrapSetup, 'folder' | 'env' | 'pip
   };
 }
 
-/** Runs the script in that sandbox, which is closed then: null if it says that commands are contained, or what went wrong. */
-export async function failureOf(sandbox: Sandbox, script: string): Promise<string | null> {
+/** Checks assertions in that sandbox, which is closed then: null if all hold, or what went wrong. They call `fail` with what is wrong. */
+export async function failureOf(sandbox: Sandbox, assertions: string): Promise<string | null> {
   try {
     const { end, output } = await sandbox.run({
-      script,
+      script: `fail() { echo "$1"; exit 1; }\n${assertions}\necho contained`,
       timeoutMs: PROBE_MS,
       signal: new AbortController().signal,
     });
@@ -147,27 +156,11 @@ export async function failureOf(sandbox: Sandbox, script: string): Promise<strin
   }
 }
 
-/**
- * Asked by another shell, since the kernel does not tell the namespaces of the copy that runs a command, and by one for both
- * questions: each program takes a millisecond or two of every start of a run.
- */
-const FROM_ANOTHER_SHELL = `
-  read -r own rest < /proc/self/stat
-  [ /proc/self/ns/pid -ef "/proc/$own/ns/pid" ] || exit 1
-  if (: < "/proc/$1/environ") 2> /dev/null; then exit 2; fi
-  exit 0`;
-
-/** The kernel reports the number of a process's filters; before Linux 5.9, only that there is one. */
-function filterAssertion({ level }: Sandbox): string {
-  if (level !== 'namespaces+seccomp') return '';
+/** That commands have so many filters more than we. The kernel reports their number; before Linux 5.9, only that there is one. */
+export function filtersAssertion(added: number): string {
   const outside = /^Seccomp_filters:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
-  const [name, value] = outside === undefined ? ['Seccomp', 2] : ['Seccomp_filters', Number(outside) + 1];
-  return `
-    filtered=
+  const [name, value] = outside === undefined ? ['Seccomp', 2] : ['Seccomp_filters', Number(outside) + added];
+  return `filtered=
     while read -r name value; do [ "$name" != ${name}: ] || filtered=$value; done < /proc/self/status
     [ "$filtered" = ${value} ] || fail 'the system call filter is missing'`;
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

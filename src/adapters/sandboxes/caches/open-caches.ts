@@ -10,12 +10,12 @@ import type { PackageManager } from '../../../domain/packages.ts';
 import { sentence } from '../../../domain/text/words.ts';
 import { type Warning, warning } from '../../../domain/warnings/warning.ts';
 import { realPathOf, statOf } from '../host-files.ts';
-import type { Mount } from '../mount.ts';
+import type { Bind, Mount } from '../mount.ts';
 import type { ShownPlace, WantedCaches } from '../options.ts';
 import { CREDENTIAL_FILES } from '../visible/toolchain-policy.ts';
 import { type MountRules, type UserMount, whyNotShown, withoutSlash } from '../visible/user-mounts.ts';
 import { makeLayer } from './layer.ts';
-import { CACHE_PRESETS, type CachePart, type CachePreset } from './presets.ts';
+import { CACHE_PRESETS, type CachePart } from './presets.ts';
 
 /** What caches are opened with. */
 export interface CacheSurroundings {
@@ -47,7 +47,7 @@ export interface OpenCaches {
 }
 
 /** `reason` is a sentence that names the cache and what to do. */
-export type CachesResult = { status: 'ok'; caches: OpenCaches } | { status: 'refused'; reason: string };
+type CachesResult = { status: 'ok'; caches: OpenCaches } | { status: 'refused'; reason: string };
 
 /** Makes the layers. A cache that is missing is refused if it was asked for by name, and warned of otherwise. */
 export async function openCaches(given: CacheSurroundings): Promise<CachesResult> {
@@ -55,39 +55,31 @@ export async function openCaches(given: CacheSurroundings): Promise<CachesResult
   const { named, found } = wanted;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeFileSync(join(folder, EMPTY), '', { mode: 0o644 });
-  const mounts: Mount[] = [];
-  const variables: Record<string, string> = {};
-  const shown: ShownPlace[] = [];
-  const warnings: Warning[] = [];
-  for (const manager of new Set([...named, ...found])) {
-    const opened = await openCache(manager, given);
-    if (opened.status === 'ok') {
-      mounts.push(...opened.mounts);
-      shown.push(...opened.shown);
-      Object.assign(variables, opened.variables);
-    } else if (opened.status === 'missing' && !named.includes(manager))
-      warnings.push(warning('WARN_CACHE_MISSING', opened.reason));
-    else return { status: 'refused', reason: opened.reason };
-  }
   const close = () => rm(folder, { recursive: true, force: true }).catch(() => undefined);
-  return { status: 'ok', caches: { mounts, variables, shown, warnings, close } };
+  const caches = { mounts: [], variables: {}, shown: [], warnings: [] as Warning[], close };
+  for (const manager of new Set([...named, ...found])) {
+    const problem = await addCache(manager, given, caches);
+    if (problem?.isMissing && !named.includes(manager))
+      caches.warnings.push(warning('WARN_CACHE_MISSING', problem.reason));
+    else if (problem !== null) return { status: 'refused', reason: problem.reason };
+  }
+  return { status: 'ok', caches };
 }
 
 /** An empty file that covers those with credentials. */
 const EMPTY = 'empty';
 
-type CacheResult =
-  | ({ status: 'ok' } & Pick<OpenCaches, 'mounts' | 'variables' | 'shown'>)
-  | { status: 'refused' | 'missing'; reason: string };
-
-async function openCache(manager: PackageManager, given: CacheSurroundings): Promise<CacheResult> {
-  const { isOffline, hostEnv, home, folder } = given;
+/** Adds what one cache adds; returns why there is none. */
+async function addCache(
+  manager: PackageManager,
+  given: CacheSurroundings,
+  to: { mounts: Mount[]; variables: Record<string, string>; shown: ShownPlace[] },
+): Promise<{ isMissing: boolean; reason: string } | null> {
+  const { isOffline: offline, hostEnv, home, folder } = given;
   const preset = CACHE_PRESETS[manager];
-  const parts = preset.parts.map((part) => ({ part, named: folderOf(part, hostEnv) }));
-  const mounts: Mount[] = [];
-  const shown: ShownPlace[] = [];
   const places: (string | null)[] = [];
-  for (const [index, { part, named }] of parts.entries()) {
+  for (const [index, part] of preset.parts.entries()) {
+    const named = folderOf(part, hostEnv);
     const source = named && realPathOf(named);
     if (!named || !source || !statOf(source)?.isDirectory()) {
       places.push(null);
@@ -97,25 +89,30 @@ async function openCache(manager: PackageManager, given: CacheSurroundings): Pro
     const isAtItsPath = part.hasOwnPaths && !isWithin(source, home);
     const shownAt = isAtItsPath ? source : join(given.shownAt, `${manager}-${index}`);
     const layer = join(folder, `${manager}-${index}`);
-    const from = { part, source, named, shownAt, layer };
-    const reason = whyNotMounted([named, source], given) ?? (await makeLayer(from));
+    const reason =
+      whyNotMounted([named, source], given) ?? (await makeLayer({ part, source, named, shownAt, layer }));
     if (reason !== null)
-      return { status: 'refused', reason: sentence(`--cache ${manager}: ${named}: ${reason}`) };
+      return { isMissing: false, reason: sentence(`--cache ${manager}: ${named}: ${reason}`) };
     const covered = CREDENTIAL_FILES.filter((file) => statOf(join(source, file))?.isFile());
-    mounts.push(
-      { kind: 'read-only', source: named, at: shownAt, namedBy: `--cache ${manager}` },
-      ...covered.map(
-        (file): Mount => ({ kind: 'read-only', source: join(folder, EMPTY), at: join(shownAt, file) }),
-      ),
+    const readOnly = (from: string, at: string): Bind => ({ kind: 'read-only', source: from, at });
+    to.mounts.push(
+      { ...readOnly(named, shownAt), namedBy: `--cache ${manager}` },
+      ...covered.map((file) => readOnly(join(folder, EMPTY), join(shownAt, file))),
       { kind: 'read-write', source: layer, at: join(home, part.usual) },
     );
-    shown.push({ path: source, writable: false });
+    to.shown.push({ path: source, writable: false });
     places.push(shownAt);
   }
-  if (shown.length === 0) return { status: 'missing', reason: whyMissing(manager, preset, parts) };
-  mounts.push(...filesOf(manager, preset, given));
-  const variables = preset.variables?.({ offline: isOffline, home, places }) ?? {};
-  return { status: 'ok', mounts, variables, shown };
+  if (places.every((place) => place === null))
+    return { isMissing: true, reason: whyMissing(manager, hostEnv) };
+  for (const [path, text] of Object.entries(preset.files?.({ offline }) ?? {})) {
+    const source = join(folder, `${manager}-files`, path);
+    mkdirSync(dirname(source), { recursive: true, mode: 0o700 });
+    writeFileSync(source, text, { mode: 0o644 });
+    to.mounts.push({ kind: 'read-only', source, at: join(home, path) });
+  }
+  Object.assign(to.variables, preset.variables?.({ offline, home, places }));
+  return null;
 }
 
 /** Null for a folder that may be shown; `paths` are its names. */
@@ -130,7 +127,7 @@ function whyNotMounted(paths: readonly string[], { rules, added }: CacheSurround
 }
 
 /** Where a part is on this machine, whether or not it exists; null if nothing says so. */
-function folderOf({ variable, usual, ofRoot }: CachePart, env: CacheSurroundings['hostEnv']): string | null {
+function folderOf({ variable, usual, ofRoot }: CachePart, env: Environment): string | null {
   const [name = '', below = ''] = variable ?? [];
   const value = env[name];
   if (value && isAbsolute(value)) return withoutSlash(join(value, below));
@@ -138,24 +135,11 @@ function folderOf({ variable, usual, ofRoot }: CachePart, env: CacheSurroundings
   return env.HOME && isAbsolute(env.HOME) ? join(normalize(env.HOME), usual) : null;
 }
 
-function whyMissing(
-  manager: PackageManager,
-  { filledBy }: CachePreset,
-  parts: readonly { part: CachePart; named: string | null }[],
-): string {
-  const places = parts.flatMap(({ named }) => named ?? []);
+function whyMissing(manager: PackageManager, env: Environment): string {
+  const { parts, filledBy } = CACHE_PRESETS[manager];
+  const places = parts.flatMap((part) => folderOf(part, env) ?? []);
   const looked = places.length === 0 ? 'HOME is not set' : `there is no ${places.join(' and no ')}`;
-  const variables = [...new Set(parts.flatMap(({ part }) => part.variable?.[0] ?? []))];
+  const variables = [...new Set(parts.flatMap(({ variable }) => variable?.[0] ?? []))];
   const where = variables.length === 0 ? '' : `, or say where it is with ${variables.join(' or ')}`;
   return `--cache ${manager}: ${looked}. Fill it with "${filledBy}" on this machine${where}.`;
-}
-
-function filesOf(manager: PackageManager, { files }: CachePreset, given: CacheSurroundings): Mount[] {
-  const { isOffline, folder, home } = given;
-  return Object.entries(files?.({ offline: isOffline }) ?? {}).map(([path, text]): Mount => {
-    const source = join(folder, `${manager}-files`, path);
-    mkdirSync(dirname(source), { recursive: true, mode: 0o700 });
-    writeFileSync(source, text, { mode: 0o644 });
-    return { kind: 'read-only', source, at: join(home, path) };
-  });
 }
