@@ -12,9 +12,15 @@ export type Hello =
 /** A client's hello with post-quantum keys is about 2 KiB; no client needs more than this. */
 const MAX_HELLO_BYTES = 16 * 1024;
 
-const MAX_RECORD_BYTES = 2 ** 14;
+/** Of an encrypted record. */
+const MAX_RECORD_BYTES = 2 ** 14 + 256;
 
-const HANDSHAKE = 22;
+const CHANGE_CIPHER_SPEC = 20;
+/** Types of records. */
+export const ALERT = 21;
+/** A record that carries a part of a handshake. */
+export const HANDSHAKE = 22;
+const APPLICATION_DATA = 23;
 const CLIENT_HELLO = 1;
 const SERVER_NAME = 0;
 const HOST_NAME = 0;
@@ -52,21 +58,35 @@ function handshakeIn(
 ): { body: Buffer; end: number } | 'incomplete' | 'not TLS' | 'more in its record' {
   const parts: Buffer[] = [];
   for (let at = 0; ; ) {
-    if (bytes.length > at && bytes[at] !== HANDSHAKE) return 'not TLS';
-    if (bytes.length > at + 1 && bytes[at + 1] !== 3) return 'not TLS';
-    if (bytes.length < at + 5) return 'incomplete';
-    const length = bytes.readUInt16BE(at + 3);
-    if (length === 0 || length > MAX_RECORD_BYTES) return 'not TLS';
-    parts.push(bytes.subarray(at + 5, at + 5 + length));
+    const record = recordAt(bytes, at);
+    if (record === 'incomplete' || record === 'not TLS') return record;
+    const { type, content, end } = record;
+    if (type !== HANDSHAKE || end === at + 5) return 'not TLS';
+    const before = parts.reduce((sum, part) => sum + part.length, 0);
+    parts.push(content);
     const message = Buffer.concat(parts);
     if (message.length > 0 && message[0] !== CLIENT_HELLO) return 'not TLS';
     const needed = message.length < 4 ? Number.POSITIVE_INFINITY : 4 + message.readUIntBE(1, 3);
-    const before = message.length - (parts.at(-1)?.length ?? 0);
-    if (before + length > needed) return 'more in its record';
-    if (bytes.length < at + 5 + length) return 'incomplete';
-    at += 5 + length;
-    if (message.length === needed) return { body: message.subarray(4), end: at };
+    if (before + end - at - 5 > needed) return 'more in its record';
+    if (bytes.length < end) return 'incomplete';
+    at = end;
+    if (message.length === needed) return { body: message.subarray(4), end };
   }
+}
+
+/** The record at a position; `content` is as much of it as has arrived. */
+export function recordAt(
+  bytes: Buffer,
+  at: number,
+): { type: number; content: Buffer; end: number } | 'incomplete' | 'not TLS' {
+  const type = bytes[at];
+  if (type === undefined) return 'incomplete';
+  if (type < CHANGE_CIPHER_SPEC || type > APPLICATION_DATA) return 'not TLS';
+  if (bytes.length > at + 1 && bytes[at + 1] !== 3) return 'not TLS';
+  if (bytes.length < at + 5) return 'incomplete';
+  const length = bytes.readUInt16BE(at + 3);
+  if (length > MAX_RECORD_BYTES) return 'not TLS';
+  return { type, content: bytes.subarray(at + 5, at + 5 + length), end: at + 5 + length };
 }
 
 function serverNameIn(hello: Cursor, end: number): Hello {

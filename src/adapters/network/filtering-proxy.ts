@@ -3,15 +3,16 @@
  * clients are hostile.
  */
 
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { servicePlace } from '../../domain/review/service.ts';
 import type { SandboxNetwork } from '../../ports/network.ts';
-import { forward } from './forward.ts';
-import { codeOf, type GateOptions, type NetworkGate, openGate } from './gate.ts';
+import { codeOf, type GateOptions, lookupAmong, type NetworkGate, openGate, type Passed } from './gate.ts';
 import { refuseConnection, refuseRequest } from './refusal.ts';
 import { joinSockets, tunnel } from './tunnel.ts';
+import { askProxy, proxyAnswer } from './upstream.ts';
 
 /**
  * Opens the proxy through which contained commands reach the hosts of `--allow-domain` and the services of `--service`, and nothing
@@ -102,11 +103,100 @@ async function onRequest(
     const why = 'port 443 is for TLS, through a tunnel';
     return refuseRequest(response, 403, gate.refuse(passed.target.host, why));
   }
-  await forward(gate, passed, {
-    request,
-    response,
-    path: path.startsWith('?') ? `/${path}` : path,
+  await forward(gate, passed, path.startsWith('?') ? `/${path}` : path, request, response);
+}
+
+/** Headers about one connection, not about the message (RFC 9110 §7.6.1), and those for the proxy itself. */
+const HOP_BY_HOP = [
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+];
+
+const IDLE_MS = 300_000;
+
+/**
+ * Forwards one plain HTTP request, for a path with its query, to a host that the gate has permitted, and returns its answer. The
+ * request is rewritten, so that no byte of its framing gets through.
+ */
+async function forward(
+  gate: NetworkGate,
+  passed: Passed,
+  path: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { target, addresses, via } = passed;
+  const { host, port } = target;
+  const authority = port === 80 ? host : `${host}:${port}`;
+  const method = request.method ?? 'GET';
+  // The host that was checked, not the client's header.
+  const headers = [
+    ...endToEnd(request, ['host', 'content-length']),
+    ...framing(request),
+    ...['Host', authority, 'Connection', 'close'],
+  ];
+  const upstream =
+    via === null
+      ? openRequest({
+          ...{ host, port, path, method, headers },
+          ...{ lookup: lookupAmong(addresses), agent: false, timeout: IDLE_MS },
+        })
+      : askProxy(via, { method, path: `http://${authority}${path}`, headers, timeout: IDLE_MS });
+  upstream.on('timeout', () => upstream.destroy());
+  response.once('close', () => upstream.destroy());
+  const answered = new Promise<IncomingMessage>((resolve, reject) => {
+    upstream.once('response', resolve);
+    upstream.on('error', reject);
+    // No error is emitted if the host switches protocols, which was not requested.
+    upstream.once('close', () => reject(new Error('The host closed the connection.')));
   });
+  request.pipe(upstream);
+  try {
+    const answer = await answered;
+    gate.reached(target);
+    // The login is the machine's; a client that got this answer would prompt its user.
+    if (via !== null && answer.statusCode === 407) {
+      answer.destroy();
+      return refuseRequest(response, 502, proxyAnswer(via, 407, answer.statusMessage ?? ''));
+    }
+    response.writeHead(answer.statusCode ?? 502, answer.statusMessage ?? '', endToEnd(answer, []));
+    await pipeline(answer, response);
+  } catch (error) {
+    if (response.headersSent) response.destroy();
+    else {
+      gate.failed(target, `cannot be reached (${codeOf(error)})`);
+      refuseRequest(response, 502, `${host}:${port} cannot be reached (${codeOf(error)})`);
+    }
+  }
+}
+
+/**
+ * The headers that delimit the body. Node writes none for GET and the like, and the body would be read as another
+ * request.
+ */
+function framing({ headers }: IncomingMessage): string[] {
+  const length = headers['content-length'];
+  if (headers['transfer-encoding'] !== undefined) return ['Transfer-Encoding', 'chunked'];
+  return length === undefined ? [] : ['Content-Length', length];
+}
+
+/** Names and values in turn, as received, without those that end here. */
+function endToEnd({ rawHeaders, headers }: IncomingMessage, also: readonly string[]): string[] {
+  const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
+  const dropped = new Set([...HOP_BY_HOP, ...named, ...also]);
+  const kept: string[] = [];
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const [name = '', value = ''] = rawHeaders.slice(at, at + 2);
+    if (!dropped.has(name.toLowerCase())) kept.push(name, value);
+  }
+  return kept;
 }
 
 function asError(error: unknown): Error {

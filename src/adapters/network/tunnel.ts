@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { timeoutSignal } from '../../files/time-limit.ts';
-import { type Hello, readClientHello } from './client-hello.ts';
+import { ALERT, HANDSHAKE, type Hello, readClientHello, recordAt } from './client-hello.ts';
 import { codeOf, type NetworkGate, type Passed } from './gate.ts';
 import { refuseConnection } from './refusal.ts';
 import { TunnelRefused, tunnelThrough } from './upstream.ts';
@@ -154,13 +154,8 @@ export function joinSockets(inner: Socket, outer: Socket): void {
 /** `retry`: the server requests another hello. `answered`: it accepted the one it got, or closes with an alert. */
 type ServerAnswer = 'incomplete' | 'retry' | 'answered' | 'not TLS';
 
-const CHANGE_CIPHER_SPEC = 20;
-const ALERT = 21;
-const HANDSHAKE = 22;
-const APPLICATION_DATA = 23;
 const WARNING = 1;
 const SERVER_HELLO = 2;
-const MAX_RECORD_BYTES = 2 ** 14 + 256;
 
 /** A server that requests another hello sends this instead of its random bytes: SHA-256 of "HelloRetryRequest". */
 const RETRY = Buffer.from('cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c', 'hex');
@@ -205,24 +200,9 @@ export function readSecondHello(bytes: Buffer): Hello {
       const hello = readClientHello(bytes.subarray(at));
       return hello.status === 'ok' ? { ...hello, end: at + hello.end } : hello;
     }
-    if (![CHANGE_CIPHER_SPEC, ALERT, APPLICATION_DATA].includes(record.type) || record.end > MAX_BEFORE_BYTES)
+    if (record.end > MAX_BEFORE_BYTES)
       return { status: 'refused', problem: "it does not answer its server's HelloRetryRequest" };
     if (bytes.length < record.end) return { status: 'incomplete' };
     at = record.end;
   }
-}
-
-/** The record at a position; `content` is as much of it as has arrived. */
-function recordAt(
-  bytes: Buffer,
-  at: number,
-): { type: number; content: Buffer; end: number } | 'incomplete' | 'not TLS' {
-  const type = bytes[at];
-  if (type === undefined) return 'incomplete';
-  if (type < CHANGE_CIPHER_SPEC || type > APPLICATION_DATA) return 'not TLS';
-  if (bytes.length > at + 1 && bytes[at + 1] !== 3) return 'not TLS';
-  if (bytes.length < at + 5) return 'incomplete';
-  const length = bytes.readUInt16BE(at + 3);
-  if (length > MAX_RECORD_BYTES) return 'not TLS';
-  return { type, content: bytes.subarray(at + 5, at + 5 + length), end: at + 5 + length };
 }

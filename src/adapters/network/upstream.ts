@@ -48,27 +48,21 @@ export function proxyAnswer({ host }: URL, code: number, message: string): strin
   return `the proxy of this machine (${host}) answered ${code} ${message}`.trim();
 }
 
-/** A request that a proxy gets, with its login. */
-export interface ProxyRequest {
-  readonly method: string;
-  /** `host:port`, or the whole address. */
-  readonly path: string;
-  /** Names and values in turn. */
-  readonly headers: readonly string[];
-  readonly timeout?: number;
-}
-
-/** A request to the proxy itself, over a connection of its own. */
-export function askProxy(proxy: URL, { method, path, headers, timeout }: ProxyRequest): ClientRequest {
+/**
+ * A request to the proxy itself, with its login, over a connection of its own. `path` is `host:port` or the whole address; headers are
+ * names and values in turn.
+ */
+export function askProxy(
+  proxy: URL,
+  { headers, ...request }: { method: string; path: string; headers: readonly string[]; timeout?: number },
+): ClientRequest {
   const login = loginFor(proxy);
   const isSecure = proxy.protocol === 'https:';
   return (isSecure ? requestByHttps : requestByHttp)({
     host: proxy.hostname.replace(/^\[|\]$/g, ''),
     port: proxy.port || (isSecure ? 443 : 80),
-    method,
-    path,
+    ...request,
     headers: [...headers, ...(login === null ? [] : ['Proxy-Authorization', login])],
     agent: false,
-    ...(timeout === undefined ? {} : { timeout }),
   });
 }

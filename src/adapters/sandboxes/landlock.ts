@@ -27,9 +27,9 @@ import { findLauncher, whyNoLauncher } from './launcher.ts';
 import type { Mount } from './mount.ts';
 import { type OpenedSandbox, ownFolder, type SandboxOptions } from './options.ts';
 import { examine, type MachineView, variablesOf } from './view.ts';
-import { credentialFilesIn } from './visible/credential-files.ts';
 import { gitConfig } from './visible/environment.ts';
 import { ETC_FILES } from './visible/etc-folder.ts';
+import { credentialFilesIn } from './visible/toolchain-policy.ts';
 
 /** Opens a sandbox by Landlock; `above` says why no level above it is available. */
 export async function openLandlock(options: SandboxOptions, above: string): Promise<OpenedSandbox> {

@@ -21,7 +21,7 @@ import {
   SandboxFailure,
   supervised,
 } from './command/supervised.ts';
-import { usageInNamespace } from './command/usage.ts';
+import { usageOf } from './command/usage.ts';
 import { entriesOf, statOf } from './host-files.ts';
 
 /** A place that commands may use, and how (`rights_of` in native/launcher.c). Without numbers, it is whatever is there. */
@@ -151,7 +151,7 @@ async function start(
       return exit;
     }),
     output,
-    usage: (enough) => (launcher === null ? null : usageInNamespace(launcher, enough)),
+    usage: (enough) => (launcher === null ? null : usageOf(launcher, enough)),
     async killAll() {
       await end().finally(reopen);
       // Nothing of the command is left, and no other may enter them.

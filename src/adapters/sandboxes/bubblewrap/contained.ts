@@ -10,7 +10,7 @@ import {
 } from '../command/process-table.ts';
 import { type ExitStatus, type StartedCommand, withTimeout } from '../command/spawn.ts';
 import { type ContainedProcess, SandboxFailure } from '../command/supervised.ts';
-import { usageInNamespace } from '../command/usage.ts';
+import { usageOf } from '../command/usage.ts';
 
 /** How long bubblewrap may take to report its namespace's init. */
 const STATUS_MS = 5_000;
@@ -96,7 +96,7 @@ export function containedIn(
   return {
     exited: Promise.race([allowed.then(exited), exited()]),
     output,
-    usage: (look) => (init === null ? null : usageInNamespace(init, look)),
+    usage: (look) => (init === null ? null : usageOf(init, look)),
     async killAll() {
       const init = await withTimeout(STATUS_MS, status.init);
       if (init !== null) {

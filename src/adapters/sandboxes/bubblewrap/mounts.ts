@@ -11,9 +11,9 @@ import { realPathOf, statOf } from '../host-files.ts';
 import { HOME_INSIDE, type Mount, OURS_INSIDE } from '../mount.ts';
 import type { SandboxOptions } from '../options.ts';
 import type { MachineView } from '../view.ts';
-import { credentialFilesIn } from '../visible/credential-files.ts';
 import { gitConfig } from '../visible/environment.ts';
 import { etcMounts } from '../visible/etc-folder.ts';
+import { credentialFilesIn } from '../visible/toolchain-policy.ts';
 
 /** Where the program is that ssh and git use for a tunnel. */
 const TUNNEL_INSIDE = join(OURS_INSIDE, 'tunnel');

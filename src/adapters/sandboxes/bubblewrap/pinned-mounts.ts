@@ -7,8 +7,7 @@
 
 import { closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs';
 import { isWithin } from '../../../domain/changes/path.ts';
-import type { ProcessId } from '../command/process-table.ts';
-import { isAlive } from '../command/process-table.ts';
+import { isAlive, type ProcessId } from '../command/process-table.ts';
 import { resolvePath } from '../host-files.ts';
 import type { Bind, Mount, PinnedMount } from '../mount.ts';
 
@@ -40,7 +39,7 @@ export function pinMounts(
   const pins = new Map<string, Pinned>();
   const pinAll = (given: readonly Mount[], places: readonly string[]) =>
     given.flatMap((mount): PinnedMount[] => {
-      if (!isBind(mount)) return [mount];
+      if (!('source' in mount)) return [mount];
       const known = pins.get(mount.source) ?? pin(mount, places, closed);
       if (known === null) return [];
       pins.set(mount.source, known);
@@ -59,13 +58,10 @@ export function pinMounts(
         more(given) {
           // They are of the work tree, mounted onto itself, and every command has the folders above them pinned.
           const more = pinAll(given, []);
-          const moved = given.find(
-            (mount) => isBind(mount) && pins.get(mount.source)?.place.source !== mount.source,
-          );
-          if (moved !== undefined && isBind(moved))
-            throw new RefusedSource(
-              `${moved.source} is behind a link, so it cannot be hidden from commands.`,
-            );
+          const sources = given.flatMap((mount) => ('source' in mount ? [mount.source] : []));
+          for (const source of sources)
+            if (pins.get(source)?.place.source !== source)
+              throw new RefusedSource(`${source} is behind a link, so it cannot be hidden from commands.`);
           return more;
         },
         once(mount) {
@@ -84,15 +80,15 @@ export function pinMounts(
 
 /** Why what process 1 of a sandbox sees is not what was pinned, as a sentence; null if it is, or if there is no such process. */
 export function whyChanged(mounts: readonly PinnedMount[], init: ProcessId): string | null {
-  const wrong = mounts.find((mount, index) => {
-    if (!isPinned(mount)) return false;
+  for (const [index, mount] of mounts.entries()) {
+    if (!('dev' in mount) || isMounted(mount, init)) continue;
     const isCovered = mounts
       .slice(index + 1)
       .some((later) => later.kind !== 'closed' && isWithin(mount.at, later.at));
-    return !isCovered && !isMounted(mount, init);
-  });
-  if (wrong === undefined || !isPinned(wrong) || !isAlive(init)) return null;
-  return `${wrong.source} was replaced since the run began, so it is not shown to commands. Put it back, or start a new run.`;
+    if (!isCovered && isAlive(init))
+      return `${mount.source} was replaced since the run began, so it is not shown to commands. Put it back, or start a new run.`;
+  }
+  return null;
 }
 
 function isMounted({ at, dev, ino }: PinnedBind, { pid }: ProcessId): boolean {
@@ -110,7 +106,7 @@ interface Pinned {
   readonly place: Pick<PinnedBind, 'source' | 'dev' | 'ino'>;
 }
 
-type PinnedBind = Extract<PinnedMount, { source: string }>;
+type PinnedBind = Extract<PinnedMount, { dev: bigint }>;
 
 class RefusedSource extends Error {}
 
@@ -143,12 +139,4 @@ function pin(mount: Bind, writable: readonly string[], closed: readonly string[]
     return { descriptor, place: { source: real, dev: stats.dev, ino: stats.ino } };
   closeSync(descriptor);
   throw refuse('is neither a folder nor a plain file, so commands may not see it.');
-}
-
-function isBind(mount: Mount): mount is Bind {
-  return mount.kind === 'read-only' || mount.kind === 'read-write';
-}
-
-function isPinned(mount: PinnedMount): mount is PinnedBind {
-  return mount.kind === 'read-only' || mount.kind === 'read-write';
 }

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { whole } from '../../../domain/conversation/excerpt.ts';
-import type { ExceededLimit } from '../../../domain/conversation/tool.ts';
+import type { CommandEnd, ExceededLimit } from '../../../domain/conversation/tool.ts';
 import type { SandboxLevel } from '../../../domain/run/events.ts';
 import type { EnforcedLimits } from '../../../domain/run/limits.ts';
 import type { CommandResult, Sandbox, SandboxCommand } from '../../../ports.ts';
@@ -102,7 +102,8 @@ async function supervise(
   watchdog: ResourceWatchdog,
   start: (onBytes: (bytes: Uint8Array) => void) => Promise<ContainedProcess>,
 ): Promise<CommandResult> {
-  if (command.signal.aborted) return neverStarted();
+  if (command.signal.aborted)
+    return { end: { ...OPEN, interrupted: true, durationMs: 0 }, output: whole('') };
   const startedAt = performance.now();
   const capture = new OutputCapture();
   const denials = new DenialLines();
@@ -120,30 +121,17 @@ async function supervise(
   });
   watch.stop();
   const durationMs = performance.now() - startedAt;
-  if (ending.by === 'exit') await withTimeout(DRAIN_MS, drained);
+  if (ending.exitCode !== null || ending.signal !== null) await withTimeout(DRAIN_MS, drained);
   await contained.killAll();
   await withTimeout(REST_MS, drained);
   contained.output.destroy();
 
-  return {
-    end: {
-      exitCode: ending.by === 'exit' ? ending.status.exitCode : null,
-      signal: ending.by === 'exit' ? ending.status.signal : null,
-      timedOut: ending.by === 'timeout',
-      interrupted: ending.by === 'interruption',
-      ...(ending.by === 'limit' ? { exceeded: ending.limit } : {}),
-      durationMs,
-    },
-    output: capture.excerpt(),
-    signs: denials.lines(),
-  };
+  return { end: { ...ending, durationMs }, output: capture.excerpt(), signs: denials.lines() };
 }
 
-type Ending =
-  | { by: 'exit'; status: ExitStatus }
-  | { by: 'timeout' }
-  | { by: 'interruption' }
-  | { by: 'limit'; limit: ExceededLimit };
+type Ending = Omit<CommandEnd, 'durationMs'>;
+
+const OPEN: Ending = { exitCode: null, signal: null, timedOut: false, interrupted: false };
 
 async function firstOf(
   exited: Promise<ExitStatus>,
@@ -152,17 +140,18 @@ async function firstOf(
 ): Promise<Ending> {
   let interrupt = () => {};
   const interruption = new Promise<Ending>((resolve) => {
-    interrupt = () => resolve({ by: 'interruption' });
+    interrupt = () => resolve({ ...OPEN, interrupted: true });
   });
   signal.addEventListener('abort', interrupt);
   if (signal.aborted) interrupt();
-  const inTime = Promise.race<Ending>([
-    exited.then((status) => ({ by: 'exit', status })),
-    exceeded.then((limit) => ({ by: 'limit', limit })),
+  const inTime = Promise.race([
+    exited.then((status): Ending => ({ ...OPEN, ...status })),
+    exceeded.then((limit): Ending => ({ ...OPEN, exceeded: limit })),
     interruption,
   ]);
   try {
-    return (await withTimeout(Math.min(timeoutMs, LONGEST_TIMER_MS), inTime)) ?? { by: 'timeout' };
+    const ending = await withTimeout(Math.min(timeoutMs, LONGEST_TIMER_MS), inTime);
+    return ending ?? { ...OPEN, timedOut: true };
   } finally {
     signal.removeEventListener('abort', interrupt);
   }
@@ -175,10 +164,4 @@ function untilClosed(stream: Readable): Promise<void> {
     stream.once('close', resolve);
     stream.once('error', () => resolve());
   });
-}
-
-/** The result of a command whose run was stopped before it started. */
-function neverStarted(): CommandResult {
-  const end = { exitCode: null, signal: null, timedOut: false, interrupted: true, durationMs: 0 };
-  return { end, output: whole('') };
 }

@@ -1,7 +1,7 @@
 /** How much the processes of a command use, according to /proc. */
 
-import { entriesOf, readText, statOf } from '../host-files.ts';
-import { descendantsOf, identify, type ProcessId } from './process-table.ts';
+import { entriesOf, readText } from '../host-files.ts';
+import { descendantsOf, type ProcessId } from './process-table.ts';
 
 /** What a command's processes use of the machine at one moment. */
 export interface ResourceUsage {
@@ -11,31 +11,16 @@ export interface ResourceUsage {
   readonly ownBytes: number;
 }
 
-/**
- * Everything in the pid namespace of `init`, however it tries to hide; null if that is gone.
- * The namespace's own /proc shows nothing else, and one listing counts a fork bomb; but only root may read it. For other
- * users, whose processes the kernel limits, and where commands see the machine's, everything descends from the init. Above `enough`
- * processes, their memory is not looked at.
- */
-export function usageInNamespace(init: ProcessId, enough: number): ResourceUsage | null {
-  const folder = `/proc/${init.pid}/root/proc`;
-  const isOwn = statOf(folder)?.dev !== statOf('/proc')?.dev;
-  const inside = (isOwn ? entriesOf(folder) : undefined)?.flatMap(({ name }) =>
-    /^\d+$/.test(name) ? [Number(name)] : [],
-  );
-  const pids = inside ?? descendantsOf(init);
-  const usage = sum(inside === undefined ? '/proc' : folder, pids, enough);
-  // A later process with the same number would have shown the whole machine.
-  return pids.length > 0 && identify(init.pid)?.startTime === init.startTime ? usage : null;
-}
-
-function sum(folder: string, pids: readonly number[], enough: number): ResourceUsage {
+/** Of a process and everything that descends from it; null if it is gone. Above `enough` processes, their memory is not looked at. */
+export function usageOf(process: ProcessId, enough: number): ResourceUsage | null {
+  const pids = descendantsOf(process);
+  if (pids.length === 0) return null;
   // Each is at least one task, and reading the usage of thousands would take too long.
   if (pids.length > enough) return { tasks: pids.length, ownBytes: 0 };
   let tasks = 0;
   let ownKb = 0;
   for (const pid of pids) {
-    const status = statusOf(`${folder}/${pid}`);
+    const status = statusOf(`/proc/${pid}`);
     tasks += figureIn(status, 'Threads');
     ownKb += figureIn(status, 'RssAnon') + figureIn(status, 'VmSwap');
   }

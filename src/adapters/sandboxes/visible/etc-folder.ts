@@ -56,7 +56,8 @@ export interface Etc {
   readonly services: readonly string[];
   /** The program through which ssh reaches hosts; null for no way. */
   readonly tunnel: string | null;
-  readonly user: User;
+  /** The user that commands run as, and its home folder. */
+  readonly user: { readonly uid: number; readonly gid: number; readonly home: string };
   /** Mounted later; a mount below `/etc` needs a place there. */
   readonly later: readonly { readonly source: string; readonly at: string }[];
 }
@@ -117,18 +118,11 @@ function makePlace(path: string, isFolder: boolean): void {
   if (!isFolder) writeFileSync(path, '', { flag: 'a' });
 }
 
-/** The user that commands run as, and its home folder. */
-export interface User {
-  readonly uid: number;
-  readonly gid: number;
-  readonly home: string;
-}
-
 /**
  * The machine's list, with the home folder of commands. Java, and thus Maven, looks here and not in HOME. A user missing
  * from the list is added, as in many containers and with users from a directory service.
  */
-export function passwdFor({ uid, gid, home }: User, machine: string): string {
+export function passwdFor({ uid, gid, home }: Etc['user'], machine: string): string {
   const users = machine.split('\n').filter((line) => line !== '');
   const isOurs = (line: string) => line.split(':')[2] === String(uid);
   const lines = users.map((line) => {
@@ -139,17 +133,11 @@ export function passwdFor({ uid, gid, home }: User, machine: string): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** A file below `/etc`, and its text. */
-export interface EtcText {
-  readonly name: string;
-  readonly text: string;
-}
-
 /**
  * Which extensions PHP loads. Debian's packages say it in files below `/etc/php`, beside settings of all kinds, license keys and
  * passwords among them: commands see the lines that load an extension, and nothing else of them.
  */
-export function phpExtensions(etc = '/etc'): EtcText[] {
+export function phpExtensions(etc = '/etc'): { name: string; text: string }[] {
   const folders = (entriesOf(join(etc, 'php')) ?? []).map(({ name }) => join('php', name, 'cli/conf.d'));
   return folders.flatMap((folder) =>
     (entriesOf(join(etc, folder)) ?? []).flatMap(({ name }) => {

@@ -14,6 +14,7 @@ import {
   statOfTarget,
 } from '../host-files.ts';
 import { type Boundaries, linkTarget, mayBeShown, prefixAround } from './toolchain-policy.ts';
+import { withoutSlash } from './user-mounts.ts';
 
 /** What commands get: read-only mounts (`at` → the real place), and the matching search path and variables. */
 export interface Toolchains {
@@ -86,7 +87,10 @@ export function findToolchains(host: ToolchainHost): Toolchains {
 
 /** The absolute folders on PATH in order, followed by the system's own. */
 export function searchPath(env: ToolchainHost['env']): string[] {
-  const named = (env.PATH ?? '').split(':').filter(isAbsolute).map(withoutSlash);
+  const named = (env.PATH ?? '')
+    .split(':')
+    .filter(isAbsolute)
+    .map((path) => withoutSlash(normalize(path)));
   return [...new Set([...named, ...ALWAYS_IN_PATH])];
 }
 
@@ -212,10 +216,6 @@ function isSystem(path: string): boolean {
 
 function isName(target: string): boolean {
   return !target.includes('/') && target !== '.' && target !== '..';
-}
-
-function withoutSlash(path: string): string {
-  return normalize(path).replace(/(?<=.)\/$/, '');
 }
 
 function linksIn(folder: string): string[] {
