@@ -1438,17 +1438,29 @@ static int launch(char **argv, char **envp) {
   return code;
 }
 
+/* When memory runs out, the kernel ends the command first, with all that it has started. */
+static void be_first_victim(void) {
+  long file = sys(openat, AT_FDCWD, "/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC, 0);
+  if (file < 0) return;
+  sys(write, file, "1000", 4);
+  sys(close, file);
+}
+
 #include "bubblewrap.c"
 
 __attribute__((used)) void begin(long *stack) {
   long count = stack[0];
   char **argv = (char **)(stack + 1), **envp = argv + count + 1;
-  if (count > 3 && !memcmp(argv[1], "before", 7)) before(argv + 2, envp);
+  if (count > 3 && !memcmp(argv[1], "before", 7)) {
+    be_first_victim();
+    before(argv + 2, envp);
+  }
   if (count > 11 && !memcmp(argv[1], "init", 5)) sys(exit_group, init(argv + 2, envp));
   if (count == 2 && !memcmp(argv[1], "filter", 7)) {
     make_shared_filter();
     sys(exit_group, sys(write, 1, code, code_size * sizeof *code) < 0);
   }
+  be_first_victim();
   if (count < 2) fail("usage: launcher PROGRAM [ARG...], with orders on descriptor 3", 0);
   sys(exit_group, launch(argv + 1, envp));
 }

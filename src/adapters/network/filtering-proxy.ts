@@ -10,9 +10,9 @@ import { pipeline } from 'node:stream/promises';
 import { servicePlace } from '../../domain/review/service.ts';
 import type { SandboxNetwork } from '../../ports/network.ts';
 import { codeOf, type GateOptions, lookupAmong, type NetworkGate, openGate, type Passed } from './gate.ts';
+import { askProxy, proxyAnswer } from './machine-proxy.ts';
 import { refuseConnection, refuseRequest } from './refusal.ts';
 import { joinSockets, tunnel } from './tunnel.ts';
-import { askProxy, proxyAnswer } from './upstream.ts';
 
 /**
  * Opens the proxy through which contained commands reach the hosts of `--allow-domain` and the services of `--service`, and nothing

@@ -5,8 +5,8 @@ import type { Socket } from 'node:net';
 import { timeoutSignal } from '../../files/time-limit.ts';
 import { ALERT, HANDSHAKE, type Hello, readClientHello, recordAt } from './client-hello.ts';
 import { codeOf, type NetworkGate, type Passed } from './gate.ts';
+import { TunnelRefused, tunnelThrough } from './machine-proxy.ts';
 import { refuseConnection } from './refusal.ts';
-import { TunnelRefused, tunnelThrough } from './upstream.ts';
 
 const CONNECT_MS = 30_000;
 const HELLO_MS = 30_000;

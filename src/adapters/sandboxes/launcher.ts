@@ -7,8 +7,8 @@ import { orMissing } from './host-files.ts';
 
 /** SHA-256 of what that script makes. */
 const HASHES: Readonly<Record<'x64' | 'arm64', string>> = {
-  x64: '4dff3033bae4c4bec65742306b4f5e6cc034d45313d8f731d26ea06d1eda9dec',
-  arm64: '2461bd63425630778ae3ca95789e2699467c1f0e10df60d5f28dbed265454124',
+  x64: '026f300d5ee356744cb6653c12ec3342bf15a074f371a6d3f8353609f241c286',
+  arm64: 'f6ecfaa3e1fff9b45854b9cc6df1eaa0c974127d2ae95884bd84f1b8d37d2292',
 };
 
 /** Beside the bundle, and where the sources have it. */

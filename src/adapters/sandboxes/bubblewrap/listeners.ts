@@ -28,15 +28,8 @@ export const listenerPorts = ({ services }: SandboxNetwork): number[] => [
   ...services.map(({ port }) => port),
 ];
 
-/** The listeners of one command. */
-export interface Listeners {
-  /** All of them are here. */
-  readonly ready: Promise<true>;
-  close(): void;
-}
-
-/** Serves what process 1 of a sandbox hands over. `named`: with a name server, which comes last. */
-export function serveListeners(network: SandboxNetwork, sandbox: ChildProcess, named: boolean): Listeners {
+/** Serves what process 1 of a sandbox hands over. `named`: with a name server, which comes last. `ready`: all of it is here. */
+export function serveListeners(network: SandboxNetwork, sandbox: ChildProcess, named: boolean) {
   const listeners: (Server | NameServer)[] = [];
   const connections = new Set<Socket>();
   const all = listenerPorts(network).length + (named ? 1 : 0);

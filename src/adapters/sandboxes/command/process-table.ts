@@ -1,9 +1,9 @@
 /** Reads /proc: which processes exist, who started them, and whether one is still the same. */
 
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { kill } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { entriesOf, orMissing, readText } from '../host-files.ts';
+import { entriesOf, readText } from '../host-files.ts';
 
 /** A process, told apart from a later one with the same number by its start time (clock ticks since boot). */
 export interface ProcessId {
@@ -78,24 +78,6 @@ export function killDescendants(process: ProcessId): void {
   for (const { pid, stat } of found)
     if (stat !== null && family.has(stat.parent)) killProcess({ pid, startTime: stat.startTime });
 }
-
-/**
- * Starts a process that, with all its descendants, is the kernel's first choice when memory runs out. A child inherits its
- * parent's score, and setting it later would miss what the child has already started: so for this moment we take on the
- * score ourselves.
- */
-export function asFirstVictim<T>(start: () => T): T {
-  const ours = readText(OOM_SCORE);
-  if (ours === null) return start();
-  orMissing(() => writeFileSync(OOM_SCORE, '1000'));
-  try {
-    return start();
-  } finally {
-    orMissing(() => writeFileSync(OOM_SCORE, ours));
-  }
-}
-
-const OOM_SCORE = '/proc/self/oom_score_adj';
 
 function allProcesses(): number[] {
   return readdirSync('/proc')

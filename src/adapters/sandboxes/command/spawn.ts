@@ -6,7 +6,6 @@ import type { Duplex, Readable, Writable } from 'node:stream';
 import type { CommandTalk } from '../../../ports.ts';
 import { OutputCapture } from './output-capture.ts';
 import type { PipeSource } from './output-pipe.ts';
-import { asFirstVictim } from './process-table.ts';
 
 /** How a process ended: with an exit code or by a signal. */
 export interface ExitStatus {
@@ -43,18 +42,18 @@ export interface StartedCommand {
 const WORDS_MS = 2_000;
 const WORDS_LIMITS = { head: 4_000, tail: 0 };
 
-/** Starts it with `spawn`, as the kernel's first choice when memory runs out. */
+/** Starts it with `spawn`. */
 export async function spawnCommand(
   { pipes, onBytes, talk, errorsFd }: OutputPlace,
   spawn: (...stdio: OwnStdio) => ChildProcess,
 ): Promise<StartedCommand> {
   if (talk === undefined) {
     const { output, writer, closeWriter } = await pipes.open(onBytes);
-    const child = asFirstVictim(() => spawn('ignore', writer, 'ignore'));
+    const child = spawn('ignore', writer, 'ignore');
     closeWriter();
     return { child, output, ended: exitOf(child), said: wordsOf(child) };
   }
-  const child = asFirstVictim(() => spawn('pipe', 'pipe', 'pipe'));
+  const child = spawn('pipe', 'pipe', 'pipe');
   return { child, output: converse(talk, child, errorsFd), ended: exitOf(child), said: wordsOf(child) };
 }
 
