@@ -6,13 +6,6 @@ import type { EnforcedLimits } from '../../../domain/run/limits.ts';
 import { readText } from '../host-files.ts';
 import type { ResourceUsage } from './usage.ts';
 
-/** One watched command. */
-export interface Watch {
-  /** Resolves when the command has to be killed, with the limit it exceeds. */
-  readonly exceeded: Promise<ExceededLimit>;
-  stop(): void;
-}
-
 interface Watched {
   /** Null while nothing is known. */
   readonly look: (enough: number) => ResourceUsage | null;
@@ -50,7 +43,8 @@ export class ResourceWatchdog {
     this.#leastMemory = floorOf(total, available);
   }
 
-  watch(look: Watched['look']): Watch {
+  /** `exceeded` resolves when the command has to be killed, with the limit it exceeds. */
+  watch(look: Watched['look']): { exceeded: Promise<ExceededLimit>; stop: () => void } {
     let giveUp: Watched['giveUp'] = () => {};
     const exceeded = new Promise<ExceededLimit>((resolve) => {
       giveUp = resolve;
@@ -63,13 +57,11 @@ export class ResourceWatchdog {
       this.#timers.push(setInterval(() => this.#lookForBombs(), BOMB_PERIOD_MS));
       this.#timers.push(setInterval(() => this.#lookAtAll(), PERIOD_MS));
     }
-    return { exceeded, stop: () => this.#forget(watched) };
-  }
-
-  #forget(watched: Watched): void {
-    this.#watched.delete(watched);
-    if (this.#watched.size > 0) return;
-    for (const timer of this.#timers.splice(0)) clearInterval(timer);
+    const stop = () => {
+      this.#watched.delete(watched);
+      if (this.#watched.size === 0) for (const timer of this.#timers.splice(0)) clearInterval(timer);
+    };
+    return { exceeded, stop };
   }
 
   #lookForBombs(): void {
