@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import description from '../../prompts/tools/write_file.md';
-import { formatNumber } from '../domain/text/words.ts';
+import { formatNumber, pluralize } from '../domain/text/words.ts';
 import { fileTool, tooLarge, WellFormedText, written } from './file-tool.ts';
 import { failedCall, literalCall, PATH_ALIASES } from './result.ts';
 import { countLines } from './text/lines.ts';
@@ -29,7 +29,7 @@ export const writeFileTool = fileTool<Input>({
     if (write.status === 'failed') return failedCall(write.reason, write.message);
     seen.wrote(path, write.blob);
     return written(
-      `${write.created ? 'Created' : 'Replaced'} ${JSON.stringify(path)}: ${formatNumber(bytes.length)} bytes.`,
+      `${write.created ? 'Created' : 'Replaced'} ${JSON.stringify(path)}: ${pluralize(bytes.length, 'byte')}.`,
       write,
     );
   },

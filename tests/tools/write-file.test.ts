@@ -53,7 +53,7 @@ test('a file that changed since it was shown in part is another version, and may
 
 test('a path that git ignores is written, with a note that it is not in the patch', async () => {
   expect(await write('build/out.js', 'x')).toEqual(
-    ok('Created "build/out.js": 1 bytes. Git ignores this path, so it will not be in the patch.'),
+    ok('Created "build/out.js": 1 byte. Git ignores this path, so it will not be in the patch.'),
   );
 });
 

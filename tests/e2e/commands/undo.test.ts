@@ -370,7 +370,7 @@ test('a file over a limit that has changed since, or that was moved there, stays
   repository.write('big.bin', 'mine\n');
   const end = await undo(repository, runDir, '--force');
   expect(end.stderr).toContain('big.bin: it has changed since the run');
-  expect(end.stderr).toContain('only.bin: it is older than the run and was moved there');
+  expect(end.stderr).toContain('only.bin: it is older than the run, and so was moved or linked there');
   expect(Object.keys(treeOf(repository.root))).toEqual(['.gitignore', 'big.bin', 'only.bin']);
 });
 

@@ -49,7 +49,7 @@ export async function revert(
   return { stuck, others: [...found.values()] };
 }
 
-const MOVED_IN = 'it is older than the run and was moved there';
+const MOVED_IN = 'it is older than the run, and so was moved or linked there';
 
 /**
  * Entries that may be the user's were moved or copied from an unrecorded place, since `mv` copies between mounts. Among new
