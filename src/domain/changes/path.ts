@@ -84,6 +84,29 @@ export function foldersAround(path: string): string[] {
   return ['', ...parts.map((_, at) => parts.slice(0, at + 1).join('/'))];
 }
 
+/**
+ * Finds what holds for the folder of a path. `of` is asked about each folder once, with what holds for the folder around it, or
+ * null for the root: thousands of paths may share thousands of folders.
+ */
+export function byFolder<T>(of: (folder: string, around: T | null) => T): (path: string) => T {
+  const known = new Map<string, T>();
+  return (path) => {
+    const unknown: string[] = [];
+    let folder = folderOf(path);
+    while (!known.has(folder)) {
+      unknown.push(folder);
+      if (folder === '') break;
+      folder = folderOf(folder);
+    }
+    let found: T | null = known.get(folder) ?? null;
+    for (const one of unknown.reverse()) {
+      found = of(one, found);
+      known.set(one, found);
+    }
+    return found as T;
+  };
+}
+
 /** The folders that contain a path, nearest first, without the root. */
 export function* foldersOf(path: string): Generator<string> {
   for (let cut = path.lastIndexOf('/'); cut > 0; cut = path.lastIndexOf('/', cut - 1))

@@ -3,7 +3,7 @@
  * `git status` in it starts the programs that its configuration names (such as `core.fsmonitor`).
  */
 
-import { foldedName, foldedPath, folderOf, foldersAround, nameOf } from '../changes/path.ts';
+import { byFolder, foldedName, foldedPath, folderOf, nameOf } from '../changes/path.ts';
 
 /**
  * The folders around these paths that git would consider the paths' repository; sorted, `''` is the root. `namesIn` returns the
@@ -14,18 +14,21 @@ export function repositoriesAround(
   paths: Iterable<string>,
   namesIn: (folder: string) => Iterable<string>,
 ): string[] {
-  const found = new Map<string, boolean>();
-  const repositories = new Set<string>();
-  for (const path of paths) {
-    for (const folder of foldersAround(path)) {
-      let is = found.get(folder);
-      if (is === undefined) {
-        is = isRepository(namesIn(folder));
-        found.set(folder, is);
-      }
-      if (is && belongsTo(path, folder)) repositories.add(folder);
-    }
+  interface Nested {
+    readonly folder: string;
+    readonly outer: Nested | null;
   }
+  const nearest = byFolder<Nested | null>((folder, outer) =>
+    folder !== '' && isRepository(namesIn(folder)) ? { folder, outer } : outer,
+  );
+  const repositories = new Set<string>();
+  let isOfRoot = false;
+  for (const path of paths) {
+    isOfRoot ||= belongsTo(path, '');
+    for (let one = nearest(path); one !== null && !repositories.has(one.folder); one = one.outer)
+      repositories.add(one.folder);
+  }
+  if (isOfRoot && isRepository(namesIn(''))) repositories.add('');
   return [...repositories].sort();
 }
 
@@ -36,16 +39,19 @@ export function repositoriesAround(
 export function repositoriesInTree(paths: Iterable<string>, tree: readonly string[]): string[] {
   const around = new Map<string, Set<string>>();
   const changed = [...paths];
-  for (const path of changed)
-    for (const folder of foldersAround(path)) around.set(foldedPath(folder), new Set());
+  const namesOf = byFolder<Set<string>>((folder) => {
+    const names = around.get(foldedPath(folder)) ?? new Set();
+    around.set(foldedPath(folder), names);
+    return names;
+  });
+  for (const path of changed) namesOf(path);
   // Most trees have nothing that could be a HEAD.
   if (!tree.some((path) => isHead(path) && around.has(foldedPath(folderOf(path))))) return [];
-  for (const path of tree) {
-    for (const folder of foldersAround(path)) {
-      const from = folder === '' ? 0 : folder.length + 1;
-      around.get(foldedPath(folder))?.add(path.slice(from).split('/', 1)[0] ?? '');
-    }
-  }
+  const namesThere = byFolder<Set<string> | undefined>((folder, outer) => {
+    outer?.add(nameOf(folder));
+    return around.get(foldedPath(folder));
+  });
+  for (const path of tree) namesThere(path)?.add(nameOf(path));
   return repositoriesAround(changed, (folder) => around.get(foldedPath(folder)) ?? []);
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { repositoriesInTree } from '../../../src/domain/review/git-folder.ts';
+import { repositoriesAround, repositoriesInTree } from '../../../src/domain/review/git-folder.ts';
 
 const BARE = ['r/HEAD', 'r/config', 'r/objects/x', 'r/refs/x'];
 
@@ -32,4 +32,13 @@ describe('a folder that git takes for a repository', () => {
     expect(repositoriesInTree(['src/a.ts', 'README.md'], tree)).toEqual([]);
     expect(repositoriesInTree(['config'], tree)).toEqual(['']);
   });
+});
+
+test('thousands of files thousands of folders deep are looked through in linear time', () => {
+  const folder = Array(1_900).fill('a').join('/');
+  const paths = Array.from({ length: 5_000 }, (_, at) => `${folder}/${at}`);
+  const before = process.cpuUsage();
+  expect(repositoriesAround(paths, () => [])).toEqual([]);
+  // For each file anew, it takes a minute.
+  expect(process.cpuUsage(before).user).toBeLessThan(5_000_000);
 });

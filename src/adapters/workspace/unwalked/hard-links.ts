@@ -19,7 +19,7 @@ import {
   unlinkSync,
 } from 'node:fs';
 import { geteuid } from 'node:process';
-import { folderOf, foldersAround, quotedName } from '../../../domain/changes/path.ts';
+import { byFolder, folderOf, quotedName } from '../../../domain/changes/path.ts';
 import { CutShort, LinkedOutside } from '../../../domain/errors/thrown.ts';
 import { repositoriesAround } from '../../../domain/review/git-folder.ts';
 import { shellWord } from '../../../domain/shell-word.ts';
@@ -156,8 +156,9 @@ function leadingOut(view: TreeView, root: string, linked: readonly LinkedFile[])
   const outside = new Set([...repositories, ...mountsBelow(root)]);
   const idOf = ({ stat }: LinkedFile) => `${stat.dev}.${stat.ino}`;
   const names = new Map<string, bigint>();
+  const isOutside = byFolder<boolean>((folder, around) => around === true || outside.has(folder));
   for (const one of linked)
-    if (!foldersAround(one.path).some((folder) => outside.has(folder)) && !outside.has(one.path))
+    if (!isOutside(one.path) && !outside.has(one.path))
       names.set(idOf(one), (names.get(idOf(one)) ?? 0n) + 1n);
   return linked.filter((one) => (names.get(idOf(one)) ?? 0n) < one.stat.nlink);
 }
