@@ -79,14 +79,6 @@ describe('reading', () => {
     expect(read('fits', 5)).toMatchObject({ status: 'ok' });
     expect(read('fits', 4)).toMatchObject({ reason: 'too_large' });
   });
-
-  test.skipIf(IS_ROOT)('says when permission is missing', () => {
-    put('closed', 'x');
-    chmodSync(join(root, 'closed'), 0);
-    expect(read('closed')).toEqual(
-      failed('path_refused', '"closed" cannot be read: permission denied (EACCES).'),
-    );
-  });
 });
 
 describe('writing', () => {

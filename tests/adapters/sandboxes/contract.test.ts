@@ -1,10 +1,6 @@
-/** What every sandbox keeps to, contained or not. */
-
-import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { CommandEnd } from '../../../src/domain/conversation/tool.ts';
 import { oddSeconds, processesWith } from '../../support/machine/processes.ts';
-import { until } from '../../support/waiting/until.ts';
 import { makePlace, open } from './fixture.ts';
 
 const exited = (exitCode: number): CommandEnd => ({
@@ -15,7 +11,6 @@ const exited = (exitCode: number): CommandEnd => ({
   durationMs: expect.any(Number),
 });
 const timedOut: CommandEnd = { ...exited(0), exitCode: null, timedOut: true };
-const interrupted: CommandEnd = { ...exited(0), exitCode: null, interrupted: true };
 /** How a command ended whose whole output is kept. */
 const said = (end: CommandEnd, head: string) => ({ end, output: { head, omitted: 0, tail: '' }, signs: [] });
 
@@ -32,11 +27,6 @@ describe.each([
     const { run } = await open(makePlace(), mode);
     const long = `: ${'x'.repeat(110_000)}\nfalse | cat\ntrue`;
     expect((await run(long, { isStrict: true })).end).toEqual(exited(1));
-  });
-
-  test('a program that dies of a signal is 128 and its number, as the shell reports it', async () => {
-    const { run } = await open(makePlace(), mode);
-    expect((await run('sh -c "kill -SEGV \\$\\$"; exit $?')).end).toEqual(exited(139));
   });
 
   test('a script whose own shell is killed does not look like success', async () => {
@@ -63,23 +53,6 @@ describe.each([
     const results = await Promise.all(limits.map((timeoutMs) => run(`sleep ${seconds}`, { timeoutMs })));
     expect(results.map((result) => result.end)).toEqual(limits.map(() => timedOut));
     expect(processesWith(seconds)).toEqual([]);
-  });
-
-  test('a signal that is aborted already starts nothing', async () => {
-    const { root, run } = await open(makePlace(), mode);
-    const { end } = await run('touch started', { signal: AbortSignal.abort() });
-    expect([end, readdirSync(root)]).toEqual([interrupted, ['.git', 'hello.txt']]);
-  });
-
-  test('closing ends what runs, and can be done twice', async () => {
-    const { sandbox, run } = await open(makePlace(), mode);
-    const seconds = oddSeconds();
-    const result = run(`sleep ${seconds}`);
-    await until('the command sleeps', () => processesWith(seconds).length > 0);
-    await sandbox.close();
-    await sandbox.close();
-    expect((await result).end).toEqual(interrupted);
-    expect((await run('echo late')).end).toEqual(interrupted);
   });
 
   test('a timeout longer than a timer can count does not fire at once', async () => {

@@ -50,48 +50,6 @@ const toolStarted = (id: string, name: string, input: unknown): RunAction => ({
   iteration: 1,
 });
 
-test('a verify command that fails shows the end of its output', () => {
-  const { accept, printed } = open();
-  const report = { command: 'npm test', end: commandEnd(1), output: 'a.js    \n1 of 2 failed\n' };
-  accept({ type: 'verify.completed', tree: null, reports: [report], otherwise: [] });
-  expect(printed()).toContain('    | a.js\n    | 1 of 2 failed\n');
-});
-
-test('a verify command that has ended is shown at once, and not again with the event about all of them', () => {
-  const { accept, progress, printed } = open();
-  const report = (command: string) => ({ command, end: commandEnd(0), output: '' });
-  const [lint, test] = [report('npm run lint'), report('npm test')];
-  progress.verified(lint);
-  expect(printed()).toBe('verify npm run lint → exit code 0 after 0.0 s\n');
-  accept({ type: 'verify.completed', tree: null, reports: [lint, test], otherwise: [] });
-  expect(printed()).toBe('verify npm test → exit code 0 after 0.0 s\n');
-});
-
-test('a call that was in progress when a run was killed has its name when it is continued', () => {
-  const { accept, printed } = open({ calls: [call('c', 'run_command', { command: `curl -u ${SECRET} x` })] });
-  accept({
-    type: 'tool.completed',
-    call: 'c',
-    outcome: { status: 'failed', reason: 'interrupted', text: 'x' },
-    durationMs: 0,
-  });
-  expect(printed()).toBe('[0] run_command curl -u *** x → failed: interrupted\n');
-});
-
-test('a result that the model sees only in part is reported as such', () => {
-  const { accept, printed } = open();
-  accept(toolStarted('r', 'read_file', { path: 'a.txt' }), {
-    type: 'tool.completed',
-    call: 'r',
-    outcome: {
-      status: 'ok',
-      text: 'x\n[OUTPUT TRUNCATED: Showing 40,000 of 85,000 characters from read_file] To see the rest: …\ny',
-    },
-    durationMs: 1,
-  });
-  expect(printed()).toBe('[0] read_file a.txt (truncated: 40,000 of 85,000 characters)\n');
-});
-
 test('a run is printed in lines', () => {
   const { accept, printed, progress } = open();
   accept(
