@@ -51,6 +51,7 @@ test('a run in the sandbox starts few programs before its first request, and few
   ];
   const { result } = await scriptedRun({
     repository,
+    here: true,
     turns: () => {
       if (before.length === 0) before = started.map(nameOf);
       atLast = started.length;

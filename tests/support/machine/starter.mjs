@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 
-process.on('message', ({ id, program, args, cwd, env, input }) => {
+process.on('message', ({ id, question: { program, args, cwd, env, input } }) => {
   const child = spawn(program, args, {
     cwd,
     env,
@@ -19,9 +19,7 @@ process.on('message', ({ id, program, args, cwd, env, input }) => {
     process.connected &&
     process.send({
       id,
-      stdout: Buffer.concat(stdout),
-      stderr: Buffer.concat(stderr).toString('utf8'),
-      ...end,
+      answer: { stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString('utf8'), ...end },
     });
   child.once('error', (error) => said({ exitCode: null, stderr: String(error) }));
   child.once('close', (exitCode) => said({ exitCode }));

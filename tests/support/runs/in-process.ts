@@ -1,33 +1,38 @@
-/** The built command and the built action in the process of the test: all that they do but for being a process. */
+/** The built command and the built action without a process of their own: in a small one that goes on, or in that of the test. */
 
-import { type CommandEnd, endOf, type Given } from './fake-process.ts';
+import { smallProcess } from '../machine/small-process.ts';
+import { FEW_PAGES } from '../setup/few-pages.ts';
+import { carryOutBuilt, RUNNER, type Work } from './built-programs.ts';
+import type { CommandEnd, Given } from './fake-process.ts';
+import type { Asked } from './runner.ts';
 import { holdingEvents } from './valid-events.ts';
 
-interface CommandLine {
-  runCommandLine(host: NodeJS.Process, pace: { secondMs?: number }): Promise<number>;
+const DIST = new URL('../../../dist', import.meta.url).href;
+
+const inRunner = smallProcess<Asked, CommandEnd>(RUNNER, FEW_PAGES);
+
+interface Where {
+  /** In the process of the test, which sees what programs it starts. */
+  readonly here?: boolean;
 }
 
-interface ActionProgram {
-  runAction(host: NodeJS.Process, step: 'main' | 'post'): Promise<number>;
+/** What a test watches or interrupts happens in its own process, where it can be seen at once. */
+function carryOut(work: Work, { here, ...given }: Given & Where): Promise<CommandEnd> {
+  const { interrupt, onStdout, onStderr } = given;
+  const isWatched = [interrupt, onStdout, onStderr].some((one) => one !== undefined);
+  if (here === true || isWatched) return carryOutBuilt(DIST, work, given);
+  return inRunner({ dist: DIST, work, given });
 }
-
-/** A file of the bundle, as Node itself loads it. */
-const built = (file: string) => import(new URL(`../../../dist/${file}`, import.meta.url).href);
 
 /** Carries out a command line to its end. A second between requests to GitHub lasts `secondMs`. */
 export function cliHere(
   args: readonly string[],
-  { secondMs, ...given }: Given & { secondMs?: number },
+  { secondMs, ...given }: Given & Where & { secondMs?: number },
 ): Promise<CommandEnd> {
-  return holdingEvents({ ...given, args }, async () => {
-    const { runCommandLine }: CommandLine = await built('command-line.js');
-    const pace = secondMs === undefined ? {} : { secondMs };
-    return endOf({ ...given, args }, (host) => runCommandLine(host, pace));
-  });
+  return holdingEvents({ ...given, args }, () => carryOut({ args, secondMs }, given));
 }
 
 /** Carries out a step of the action to its end. */
-export async function actionHere(step: 'main' | 'post', given: Given): Promise<CommandEnd> {
-  const { runAction }: ActionProgram = await built('action-program.js');
-  return endOf({ ...given, args: [] }, (host) => runAction(host, step));
+export function actionHere(step: 'main' | 'post', given: Given): Promise<CommandEnd> {
+  return carryOut({ step }, given);
 }

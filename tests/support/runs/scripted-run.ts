@@ -39,7 +39,9 @@ export interface ScriptedRun {
   readonly runDir?: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** The built command, as with what follows; left out, the run is carried out in this process. */
+  /** Without a process of its own the run is carried out in that of the test, which sees what programs it starts. */
+  readonly here?: boolean;
+  /** The built command, as with what follows; left out, the run has no process of its own. */
   readonly built?: boolean;
   /** A command line that the run's own is added to, which it ends by becoming. */
   readonly wrap?: readonly string[];
@@ -100,9 +102,12 @@ interface Line {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-async function carryOut({ built, wrap = [], cli, during }: ScriptedRun, { args, env, ...there }: Line) {
+async function carryOut(
+  { here = false, built, wrap = [], cli, during }: ScriptedRun,
+  { args, env, ...there }: Line,
+) {
   if (built !== true && wrap.length === 0 && cli === undefined && during === undefined) {
-    return cliHere(args, { cwd: process.cwd(), env });
+    return cliHere(args, { cwd: process.cwd(), env, here });
   }
   const [program = '', ...line] = [...wrap, process.execPath, cli ?? CLI, ...args];
   return holdingEvents({ args, cwd: process.cwd(), env }, async () => {
