@@ -1,6 +1,5 @@
 /** What an outcome means to the author of an issue, and what they can do. */
 
-import type { ErrorCode } from '../domain/errors/registry.ts';
 import type { OutcomeName } from '../domain/run/exit-code.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
@@ -18,37 +17,13 @@ export function wordsFor(
 ): CommentWords {
   const { plan, runId, outcome, patch, iterations, followUp } = result;
   if (end.errorCode === 'ERR_RUN_UNTRUSTED' && runId !== '') return UNTRUSTED;
+  if (plan === null) return (runId === '' ? NO_RESULT : BEFORE_PLAN[name]) ?? OUTCOMES[name];
   // The run has ended, and what is wrong is wrong with its publication.
-  if (plan !== null && name === 'usage_error' && outcome !== name && outcome !== null) return NOT_PUBLISHED;
-  if (plan !== null && name === 'publish_failed' && patch === null && iterations === 0) return NOT_STARTED;
+  if (name === 'usage_error' && outcome !== name && outcome !== null) return OUTCOMES.publish_failed;
+  if (name === 'publish_failed' && patch === null) return iterations === 0 ? NOT_STARTED : NO_PATCH;
   if (name === 'no_change' && followUp !== null && iterations === 0) return NOT_CONTINUED;
-  if (plan !== null) return { ...OUTCOMES[name], next: nextStep(result, name, end.errorCode) };
-  return (runId === '' ? NO_RESULT : BEFORE_PLAN[name]) ?? OUTCOMES[name];
+  return OUTCOMES[name];
 }
-
-/** What to do next depends on why: publishing again does not help where the patch is the reason. */
-function nextStep({ patch }: RunResult, name: OutcomeName, errorCode: string | null): string {
-  if (name === 'publish_failed' && patch === null)
-    return 'There is no patch. When that is fixed, run it again.';
-  return NEXT_FOR[errorCode ?? ''] ?? OUTCOMES[name].next;
-}
-
-const AGAIN = 'Run it again. The patch of this run is kept among the artifacts.';
-
-/** By the code of the error, where the outcome alone says too little. */
-const NEXT_FOR: Readonly<Record<string, string>> = {
-  ERR_PATCH_CONFLICT: AGAIN,
-  ERR_PATCH_BROKEN: 'Run it again, and have a maintainer look at where the artifact of this run comes from.',
-  ERR_MERGE_NOT_MADE: AGAIN,
-  ERR_PULL_REQUEST_MOVED:
-    'When that is settled, run it again. The patch of this run is kept among the artifacts.',
-  ERR_PATCH_TOO_LARGE: 'Ask for less at once, or let a maintainer raise the bound in the workflow.',
-  ERR_SECRET_IN_PATCH: 'Ask for a change without it, or let a maintainer accept the file in the workflow.',
-  ERR_REPOSITORY_IN_PATCH: 'Ask for a change that leaves these folders alone.',
-  ERR_DENIED: 'A maintainer can allow it in the workflow; then run it again.',
-  ERR_HIDDEN_PATH: 'Nothing of it was published.',
-  ERR_GIT_DIR_IN_DOUBT: 'Nothing of it was published.',
-} satisfies Partial<Record<ErrorCode, string>>;
 
 const NOT_STARTED: CommentWords = {
   headline: 'The run was not started',
@@ -65,9 +40,9 @@ const UNTRUSTED: CommentWords = {
   next: 'Nothing was published. Have a maintainer look at where the artifact comes from, and run it again.',
 };
 
-const NOT_PUBLISHED: CommentWords = {
+const NO_PATCH: CommentWords = {
   headline: 'The change could not be published',
-  next: 'The patch is kept among the artifacts. A maintainer must fix that in the workflow; then publishing is repeated without another run.',
+  next: 'There is no patch. When that is fixed, run it again.',
 };
 
 /** The job that carries out the plan was cut off, or failed in a step before. */
@@ -118,11 +93,11 @@ const OUTCOMES: Readonly<Record<OutcomeName, CommentWords>> = {
   },
   policy_violation: {
     headline: 'The change is not allowed',
-    next: 'Ask for a change that leaves these files alone, or let a maintainer allow them in the workflow.',
+    next: 'Ask for a change without that, or let a maintainer allow it in the workflow; then run it again.',
   },
   publish_failed: {
     headline: 'The change could not be published',
-    next: 'The patch is kept among the artifacts; publishing can be repeated without another run.',
+    next: 'The patch is kept among the artifacts. When that is fixed, publish it again, which needs no other run, or run it again.',
   },
   provider_error: {
     headline: 'The model could not be asked',

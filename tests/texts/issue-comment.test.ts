@@ -61,9 +61,13 @@ ${MARKER}`);
     [
       'ERR_GITHUB_REFUSED',
       {},
-      'The patch is kept among the artifacts; publishing can be repeated without another run.',
+      'The patch is kept among the artifacts. When that is fixed, publish it again, which needs no other run, or run it again.',
     ],
-    ['ERR_PATCH_CONFLICT', {}, 'Run it again. The patch of this run is kept among the artifacts.'],
+    [
+      'ERR_PATCH_CONFLICT',
+      {},
+      'The patch is kept among the artifacts. When that is fixed, publish it again, which needs no other run, or run it again.',
+    ],
     [
       'ERR_MERGE_NOT_MADE',
       { patch: null, iterations: 0 },

@@ -181,39 +181,26 @@ function against(parameters: unknown, text: string, what: string, flag: string):
   const read = Pattern.safeParse(parameters);
   if (!read.success) return null;
   const { operator, pattern, negate } = read.data;
-  const fits = matches(operator, pattern, text);
-  if (fits === null || fits !== (negate === true)) return null;
-  const how = `${negate ? 'not ' : ''}${WORDS[operator]} ${JSON.stringify(pattern)}`;
+  const { says, fits } = OPERATORS[operator];
+  let found: boolean | 'too long';
+  try {
+    // GitHub's engine matches in linear time; for Node.js the same expression may take years.
+    found = withinMs(MAX_MATCH_MS, () => fits(text.trimEnd(), pattern));
+  } catch (error) {
+    // Only GitHub's engine knows such as `(?i)x`.
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+  if (found !== (negate === true)) return null;
+  const how = `${negate ? 'not ' : ''}${says} ${JSON.stringify(pattern)}`;
   return `want ${what} to ${how}: set it with ${flag}`;
 }
 
-const WORDS = {
-  starts_with: 'start with',
-  ends_with: 'end with',
-  contains: 'contain',
-  regex: 'match',
-} as const;
-
-/** GitHub's engine matches in linear time; for Node.js the same expression may take years. */
 const MAX_MATCH_MS = 1_000;
 
-/** Null for a regular expression that only GitHub's engine knows, such as `(?i)x`, or can match in time. */
-function matches(operator: keyof typeof WORDS, pattern: string, text: string): boolean | null {
-  switch (operator) {
-    case 'starts_with':
-      return text.startsWith(pattern);
-    case 'ends_with':
-      return text.trimEnd().endsWith(pattern);
-    case 'contains':
-      return text.includes(pattern);
-    case 'regex':
-      try {
-        const expression = new RegExp(pattern);
-        const fits = withinMs(MAX_MATCH_MS, () => expression.test(text));
-        return fits === 'too long' ? null : fits;
-      } catch (error) {
-        if (error instanceof SyntaxError) return null;
-        throw error;
-      }
-  }
-}
+const OPERATORS = {
+  starts_with: { says: 'start with', fits: (text: string, part: string) => text.startsWith(part) },
+  ends_with: { says: 'end with', fits: (text: string, part: string) => text.endsWith(part) },
+  contains: { says: 'contain', fits: (text: string, part: string) => text.includes(part) },
+  regex: { says: 'match', fits: (text: string, form: string) => new RegExp(form).test(text) },
+} as const;

@@ -27,34 +27,18 @@ function wordsFor(route: string): string {
   return noun === undefined ? `answer ${route}` : `show ${noun.replaceAll('-', ' ')}`;
 }
 
+/** What people wait for most; of the others, the route says what it is. */
 const WHAT: Readonly<Record<string, string>> = {
-  'GET /user': 'say whose token this is',
   'GET /repos/{owner}/{repo}': 'show the repository',
-  'GET /repos/{owner}/{repo}/git/ref/{ref}': 'show the branch',
   'git fetch': 'show its commits to git',
   'git push': 'take the branch that git pushed',
-  'GET /repos/{owner}/{repo}/compare/{basehead}': 'compare the branch with its base',
   'POST /repos/{owner}/{repo}/git/blobs': 'store a file',
   'POST /repos/{owner}/{repo}/git/commits': 'make the commit',
-  'POST /repos/{owner}/{repo}/git/refs': 'create the branch',
-  'PATCH /repos/{owner}/{repo}/git/refs/{ref}': 'move the branch',
   'POST /repos/{owner}/{repo}/pulls': 'open the pull request',
   'PATCH /repos/{owner}/{repo}/pulls/{pull_number}': 'update the pull request',
   'POST /repos/{owner}/{repo}/issues/{issue_number}/labels': 'add the labels',
-  'POST /repos/{owner}/{repo}/issues/{issue_number}/assignees': 'assign the pull request',
-  'PATCH /repos/{owner}/{repo}/issues/{issue_number}': 'set the milestone',
-  'POST /repos/{owner}/{repo}/pulls/{pull_number}/reviews': 'review the pull request',
-  'PUT /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}': 'update the review',
-  'POST /repos/{owner}/{repo}/pulls/{pull_number}/comments': 'comment at lines of the pull request',
-  'POST /repos/{owner}/{repo}/check-runs': 'make the check run',
-  'PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}': 'add to the check run',
-  'POST /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers': 'ask for reviews',
-  'POST /repos/{owner}/{repo}/issues': 'open an issue with the patch',
-  'DELETE /repos/{owner}/{repo}/issues/{issue_number}/labels/{name}': 'take a label from the issue',
-  'DELETE /repos/{owner}/{repo}/git/refs/{ref}': 'delete the branch',
   'POST /repos/{owner}/{repo}/issues/{issue_number}/comments': 'comment on the issue',
-  'PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}': 'update the comment on the issue',
-  'DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}': 'remove a comment that was made twice',
+  'POST /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers': 'ask for reviews',
 };
 
 /** Files that need a separate permission. */
@@ -76,7 +60,7 @@ export function fixFor(refusal: GitHubRefusal, workflows: readonly string[]): st
   if (known.length > 0) return known.join(' ');
   if (/rule violations found/i.test(message))
     return 'Choose another name with --branch, or let the token bypass the rules.';
-  const forWorkflows = /workflow/i.test(`${permission} ${message}`) || TAKES_FILES.has(route);
+  const forWorkflows = /workflow/i.test(`${permission} ${message}`) || route === 'git push';
   if (workflows.length > 0 && forWorkflows && (status === 403 || status === 404 || status === 422))
     return `The patch changes ${workflows.join(', ')}, which needs the permission workflows: write. GITHUB_TOKEN can never have it: use the token of a GitHub App or a fine-grained token with Workflows: write, or take these files out of the plan.`;
   if (/draft/i.test(message) && status === 422)
@@ -115,15 +99,15 @@ const KNOWN_REASONS: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-const TAKES_FILES: ReadonlySet<string> = new Set([
-  'git push',
-  'POST /repos/{owner}/{repo}/git/refs',
-  'PATCH /repos/{owner}/{repo}/git/refs/{ref}',
-]);
+/** Git names no permission. */
+const PERMISSION_OF: Readonly<Record<string, string>> = {
+  'git fetch': 'contents=read',
+  'git push': 'contents=write',
+};
 
 /** GitHub names alternatives, each a list: `contents=write; contents=write,workflows=write`. */
 function missingPermission(permission: string | null, route: string): string {
-  const [first = ''] = (permission ?? PERMISSION_OF[area(route)] ?? '').split(';');
+  const [first = ''] = (permission ?? PERMISSION_OF[route] ?? '').split(';');
   const needed = first
     .split(',')
     .map((one) => one.trim().replace('_', '-').replace('=', ': '))
@@ -131,19 +115,4 @@ function missingPermission(permission: string | null, route: string): string {
   if (needed.length === 0) return '';
   const them = needed.length === 1 ? 'it' : 'them';
   return `The token lacks ${needed.join(', ')}: add ${them} to the permissions of the job, or use a token that has ${them}.`;
-}
-
-/** For answers that do not name the permission they need. */
-const PERMISSION_OF: Readonly<Record<string, string>> = {
-  'git fetch': 'contents=read',
-  'git push': 'contents=write',
-  git: 'contents=write',
-  pulls: 'pull_requests=write',
-  issues: 'issues=write',
-  check: 'checks=write',
-};
-
-function area(route: string): string {
-  if (route.startsWith('git ')) return route;
-  return route.startsWith('GET ') ? '' : (/\{repo\}\/(\w+)/.exec(route)?.[1] ?? '');
 }

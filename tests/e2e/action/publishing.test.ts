@@ -104,7 +104,7 @@ test('a wrong input of the step that prepares or publishes is explained on the i
       '**The change could not be published**',
       'milestne: there is no such input; the nearest is milestone.',
       expect.stringMatching(
-        /^The patch is kept among the artifacts\. A maintainer must fix that in the workflow/,
+        /^The patch is kept among the artifacts\. When that is fixed, publish it again/,
       ),
     ],
   ]);
@@ -114,7 +114,7 @@ test('a wrong input of the step that prepares or publishes is explained on the i
   const again = await publishJob(at, artifact, { inputs: wrong });
   expect(again.lastLine).toContain('draft: ');
   expect(said()?.[0]?.[1]).toMatch(/^draft: .*perhaps/);
-  expect(issue?.comments[0]?.body).toContain('publishing is repeated without another run');
+  expect(issue?.comments[0]?.body).toContain('publish it again, which needs no other run');
 
   const prepared = await publishJob(at, '', {
     inputs: { ...wrong, mode: 'prepare', 'run-dir': '', draft: '', comment: 'no' },

@@ -348,7 +348,7 @@ describe('the job that carries out the plan', () => {
       #1 [patchsmith:failed]
       **The run could not begin**
 
-      protect: the glob "!src/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa… cannot be negated; put the path in the other list, allow or protect.
+      The input protect: the glob "!src/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa… cannot be negated; put the path in the other list, allow or protect.
 
       No model was asked. A maintainer must fix the workflow, its secrets or the plan; then it can be run again. [Log and artifacts](GITHUB/acme/shop/actions/runs/7)."
     `);

@@ -221,7 +221,7 @@ test('the branch was replaced, and the pull request closed, while the run worked
 
     The branch patchsmith/make-a-new-ID was replaced during the run: ID, which it continued from, is no longer part of it.
 
-    When that is settled, run it again. The patch of this run is kept among the artifacts.
+    The patch is kept among the artifacts. When that is fixed, publish it again, which needs no other run, or run it again.
 
     In the model's own words:
 
@@ -240,7 +240,7 @@ test('the branch was replaced, and the pull request closed, while the run worked
 
     Nothing was added to pull request #&#8203;1: it is closed.
 
-    When that is settled, run it again. The patch of this run is kept among the artifacts.
+    The patch is kept among the artifacts. When that is fixed, publish it again, which needs no other run, or run it again.
 
     In the model's own words:
 
@@ -266,7 +266,7 @@ test('a conflict that the run left unresolved', async () => {
 
     The conflict with main (ID) is not resolved in a.txt.
 
-    Run it again. The patch of this run is kept among the artifacts.
+    The patch is kept among the artifacts. When that is fixed, publish it again, which needs no other run, or run it again.
 
     In the model's own words:
 

@@ -83,7 +83,7 @@ test('a permission is missing', async () => {
 
     GitHub refused to open the pull request (403, request ID): Resource not accessible by integration. The token lacks pull-requests: write: add it to the permissions of the job, or use a token that has it.
 
-    The patch is kept among the artifacts; publishing can be repeated without another run.
+    The patch is kept among the artifacts. When that is fixed, publish it again, which needs no other run, or run it again.
 
     In the model's own words:
 
@@ -106,7 +106,7 @@ test('a workflow in the patch', async () => {
 
     The patch changes protected files: .github/workflows/ci.yml. Accept them with accept-protected: GLOB, or publish a draft with protected: draft.
 
-    Ask for a change that leaves these files alone, or let a maintainer allow them in the workflow.
+    Ask for a change without that, or let a maintainer allow it in the workflow; then run it again.
 
     In the model's own words:
 
@@ -122,7 +122,7 @@ test('a workflow in the patch', async () => {
 
     GitHub refused to take the branch that git pushed (403): refusing to allow a GitHub App to create or update workflow \\\`.github/workflows/ci.yml\\\` without \\\`workflows\\\` permission. The patch changes .github/workflows/ci.yml, which needs the permission workflows: write. GITHUB_TOKEN can never have it: use the token of a GitHub App or a fine-grained token with Workflows: write, or take these files out of the plan.
 
-    The patch is kept among the artifacts; publishing can be repeated without another run.
+    The patch is kept among the artifacts. When that is fixed, publish it again, which needs no other run, or run it again.
 
     In the model's own words:
 
@@ -140,7 +140,7 @@ test('more files than publish accepts', async () => {
 
     The patch is too large to be published: it has 165 bytes, at most 10 are allowed (the input max-patch-size).
 
-    Ask for less at once, or let a maintainer raise the bound in the workflow.
+    Ask for a change without that, or let a maintainer allow it in the workflow; then run it again.
 
     In the model's own words:
 
@@ -158,7 +158,7 @@ test('a path that only the publishing job protects', async () => {
 
     The plan and the settings do not allow changes to: a.txt. See allow and protect in the settings and in the plan.
 
-    Ask for a change that leaves these files alone, or let a maintainer allow them in the workflow.
+    Ask for a change without that, or let a maintainer allow it in the workflow; then run it again.
 
     In the model's own words:
 
@@ -171,16 +171,16 @@ test('the base has changed the same lines', async () => {
   await there.repository.commit('main', { 'a.txt': 'other\n' });
   expect(await publish(there)).toMatchInlineSnapshot(`
     "comment on #1 created
-    patchsmith: publish_failed (exit 11) [ERR_PATCH_CONFLICT]: The patch does not fit onto main (ID): a.txt (both sides changed the same lines). Run the plan again on the current base. The patch is kept in DIR/changes.patch.
+    patchsmith: publish_failed (exit 11) [ERR_PATCH_CONFLICT]: The patch does not fit onto main (ID): a.txt (both sides changed it). Run the plan again on the current base. The patch is kept in DIR/changes.patch.
 
     #1 [patchsmith:failed]
     **The change could not be published**
 
     The patch does not fit onto main (ID).
 
-    - \`a.txt\`: both sides changed the same lines
+    - \`a.txt\`: both sides changed it
 
-    Run it again. The patch of this run is kept among the artifacts.
+    The patch is kept among the artifacts. When that is fixed, publish it again, which needs no other run, or run it again.
 
     In the model's own words:
 
@@ -209,7 +209,7 @@ test('the branch has the work of another request', async () => {
 
     The branch patchsmith/issue-1-ID has the work of another request (issue 1, run ID), which this run did not build on: it would be replaced. Run it again with the input continue and the number of its pull request (in a workflow, continue: auto) to build on it; or merge it first, or delete the branch to keep only this work.
 
-    The patch is kept among the artifacts; publishing can be repeated without another run.
+    The patch is kept among the artifacts. When that is fixed, publish it again, which needs no other run, or run it again.
 
     In the model's own words:
 
@@ -231,7 +231,7 @@ test('people closed the pull request', async () => {
 
     The pull request of this plan was closed without being merged, and stays closed (reopen: never): #2. Reopen it and publish again, or publish with reopen: always.
 
-    The patch is kept among the artifacts; publishing can be repeated without another run.
+    The patch is kept among the artifacts. When that is fixed, publish it again, which needs no other run, or run it again.
 
     In the model's own words:
 
@@ -251,7 +251,7 @@ test('a team of another organisation', async () => {
 
     team-reviewer: the team "other/core" is not one of acme, which owns the repository.
 
-    The patch is kept among the artifacts. A maintainer must fix that in the workflow; then publishing is repeated without another run.
+    The patch is kept among the artifacts. When that is fixed, publish it again, which needs no other run, or run it again.
 
     In the model's own words:
 
@@ -270,7 +270,7 @@ test('an input of another mode, and one with an invalid value', async () => {
 
     plan-file: is not an input of mode publish, only of prepare, run.
 
-    The patch is kept among the artifacts. A maintainer must fix that in the workflow; then publishing is repeated without another run.
+    The patch is kept among the artifacts. When that is fixed, publish it again, which needs no other run, or run it again.
 
     In the model's own words:
 
@@ -289,7 +289,7 @@ test('a mode that does not exist: the comment goes where the run came from', asy
 
     mode: expected one of prepare, run, resume, publish, run-and-publish, got "publsh".
 
-    The patch is kept among the artifacts. A maintainer must fix that in the workflow; then publishing is repeated without another run.
+    The patch is kept among the artifacts. When that is fixed, publish it again, which needs no other run, or run it again.
 
     In the model's own words:
 
@@ -309,7 +309,7 @@ test('the run names another issue than the workflow', async () => {
 
     The run says that its task came from GITHUB/acme/shop/issues/1, and the input issue that it is #&#8203;2. Publish it without the input issue, or check which run this is.
 
-    The patch is kept among the artifacts. A maintainer must fix that in the workflow; then publishing is repeated without another run.
+    The patch is kept among the artifacts. When that is fixed, publish it again, which needs no other run, or run it again.
 
     In the model's own words:
 

@@ -30,32 +30,18 @@ const MOST = 4_000;
  * `publish with --reopen always` becomes `publish with reopen: always`; a flag of something else stays. What is beyond the first
  * 4,000 characters is left out.
  */
-export function inputWords(given: string): string {
-  const reason = given.slice(0, MOST);
+export function inputWords(reason: string): string {
   const settings = settingEntries();
-  return reason.replace(FLAG, (whole: string, flag: string, word: string | undefined, at: number) => {
+  return reason.slice(0, MOST).replace(FLAG, (whole: string, flag: string, word: string | undefined) => {
     const setting = settings.find((entry) => entry.flag === flag);
-    if (setting === undefined || isOfCommand(reason.slice(0, at))) return whole;
+    if (setting === undefined) return whole;
     const input = flag === 'plan' ? 'plan-file' : flag;
-    if (word !== undefined && (/^[A-Z\d]/.test(word) || isChoice(setting.value, word)))
-      return `${input}: ${word}`;
+    const isValue = word !== undefined && (/^[A-Z\d]/.test(word) || setting.value?.split('|').includes(word));
+    if (isValue) return `${input}: ${word}`;
     const rest = word === undefined ? '' : ` ${word}`;
-    if (setting.value === undefined) return `${input}: true${rest}`;
-    // A problem begins with the name of what it is about.
-    const isSubject = at === 0 && reason.startsWith(`--${flag}:`);
-    return `${isSubject ? '' : 'the input '}${input}${rest}`;
+    return `${setting.value === undefined ? `${input}: true` : `the input ${input}`}${rest}`;
   });
 }
 
-/** Something to be typed, which has flags everywhere. */
-function isOfCommand(before: string): boolean {
-  const from = Math.max(before.lastIndexOf('. '), before.lastIndexOf('; ')) + 1;
-  return /(?<![/\w])(?:patchsmith|git|npm) [a-z]/.test(before.slice(from));
-}
-
 const FLAG =
-  /(?<![\w-])--([a-z][a-z-]*[a-z])(?: ([A-Z]{2,}(?![a-z])|\d+[smhkgt]?(?![\w.])|[a-z]+(?![\w-])))?/g;
-
-function isChoice(values: string | undefined, word: string): boolean {
-  return values?.split('|').includes(word) === true;
-}
+  /(?<![\w-]|(?<![/\w])(?:patchsmith|git|npm) [^.;]{0,300})--([a-z][a-z-]*[a-z])(?: ([A-Z]{2,}(?![a-z])|\d+[smhkgt]?(?![\w.])|[a-z]+(?![\w-])))?/g;
