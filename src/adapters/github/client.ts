@@ -201,7 +201,6 @@ function passingKind(
 
 /** About something that was made a moment ago and is not known on all of GitHub's servers yet, by GitHub's words for it. */
 const UNSETTLED: readonly (readonly [RegExp, RegExp])[] = [
-  [/^POST .*\/git\/trees$/, /base_tree is not a valid tree|tree\.sha \w+ is not a valid blob/],
   [/^POST .*\/git\/commits$/, /Tree SHA does not exist|Parent SHA does not exist/],
   [/^(?!GET ).*\/git\/refs/, /Object does not exist|Reference update failed/],
   [/^POST .*\/pulls$/, /"field":"head","code":"invalid"|"code":"invalid","field":"head"/],

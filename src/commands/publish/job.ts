@@ -101,7 +101,7 @@ export async function mergeIn(
     : failed(`GitHub no longer has all of ${before}, ${ours} and ${theirs}`);
 }
 
-/** The same, for the commits of a branch that may be merges of its base. */
+/** The merge for the commits of a branch that may be merges of its base. */
 export function cleanMergeIn(clone: Clone, upstream: OnGitHub): CleanMerge {
   return async (ours, theirs) => cleanTree(await mergeIn(clone, upstream, ours, theirs));
 }

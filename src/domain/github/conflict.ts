@@ -75,6 +75,6 @@ function textOf(bytes: Uint8Array): string {
 }
 
 /** By git's own rule: a NUL among the first bytes. */
-export function isBinary(bytes: Uint8Array): boolean {
+function isBinary(bytes: Uint8Array): boolean {
   return bytes.subarray(0, 8_000).includes(0);
 }

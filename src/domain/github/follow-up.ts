@@ -110,39 +110,39 @@ export function judgeRound(
 ): RoundVerdict {
   const own = recordedRound(rounds, asked, caps);
   if (own !== null) return own;
-  const number = asked.byPerson ? 0 : roundsInARow(rounds, asked.pull) + 1;
-  const name = `Pull request #${asked.pull}`;
+  const { pull, byPerson, job, head } = asked;
+  const number = byPerson ? 0 : roundsInARow(rounds, pull) + 1;
+  const counts = { number, today: inDayBefore(rounds, now) + 1 };
   // A person re-runs all jobs to have the same once more.
-  const isAgain = (asked.job?.attempt ?? 1) > 1;
+  const isAgain = (job?.attempt ?? 1) > 1;
   const same = isAgain ? undefined : rounds.find((round) => isSame(round, asked));
-  const refused = (why: string) => ({
-    status: 'refused' as const,
-    isSpent: false,
-    why: `${name} ${why} ${ASK}`,
-  });
   if (same !== undefined)
     return refused(
-      `has had a round for this already, on ${timeText(same.at)}: the same request, or the same head, base and trigger, are paid for once.`,
+      pull,
+      `has had a round for this already, on ${timeText(same.at)}: the same request, or the same head, base and trigger, are paid for once. ${ASK}`,
     );
-  const counts = { number, today: inDayBefore(rounds, now) + 1 };
-  const until = isAgain || number === 0 ? 0 : pauseUntil(rounds, asked);
-  const spent = spentBy(asked.pull, counts, caps);
+  const until = isAgain || byPerson ? 0 : pauseUntil(rounds, asked);
+  const spent = spentBy(pull, counts, caps);
   if (spent !== null || until <= now) return spent ?? { status: 'due', ...counts };
   return refused(
-    `is not continued before ${timeText(until)}: the last round on its head ${asked.head.slice(0, 8)} has not led to a commit.`,
+    pull,
+    `is not continued before ${timeText(until)}: the last round on its head ${head.slice(0, 8)} has not led to a commit. ${ASK}`,
   );
+}
+
+function refused(pull: number, why: string, isSpent = false): RoundVerdict {
+  return { status: 'refused', isSpent, why: `Pull request #${pull} ${why}` };
 }
 
 /** Null while the caps permit this round. */
 function spentBy(pull: number, { number, today }: RoundCounts, caps: RoundCaps): RoundVerdict | null {
-  const name = `Pull request #${pull}`;
   const why =
     number > caps.followUpRounds
-      ? `${name} was continued ${caps.followUpRounds} times without anyone asking for it, the maximum (--follow-up-rounds). ${ASK}`
+      ? `was continued ${caps.followUpRounds} times without anyone asking for it, the maximum (--follow-up-rounds). ${ASK}`
       : today > caps.followUpsPerDay
-        ? `${name} is not continued: as many rounds of pull requests as may begin in 24 hours have begun (${caps.followUpsPerDay}, --follow-ups-per-day).`
+        ? `is not continued: as many rounds of pull requests as may begin in 24 hours have begun (${caps.followUpsPerDay}, --follow-ups-per-day).`
         : null;
-  return why === null ? null : { status: 'refused', isSpent: true, why };
+  return why === null ? null : refused(pull, why, true);
 }
 
 const ASK = 'Comment there with /patchsmith and what to do to continue.';
