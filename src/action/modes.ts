@@ -7,7 +7,7 @@ import { readResult } from '../adapters/storage/read-result.ts';
 import { runDirectoryAt } from '../adapters/storage/run-directory.ts';
 import type { Given } from '../commands/command.ts';
 import { COMMANDS } from '../commands/registry.ts';
-import { type RunAndPublishEnd, runAndPublish } from '../commands/run-and-publish.ts';
+import { runAndPublish } from '../commands/run-and-publish.ts';
 import { providerAsked } from '../config/resolve.ts';
 import type { Environment } from '../domain/environment.ts';
 import { innermostMessage } from '../domain/errors/innermost-message.ts';
@@ -15,7 +15,6 @@ import type { RunResult } from '../domain/run/result.ts';
 import { redactedStrings } from '../domain/secrets/redact.ts';
 import { type Warning, warning } from '../domain/warnings/warning.ts';
 import type { CommandOutcome, HostContext } from '../host/context.ts';
-import { sayEnd } from '../host/say.ts';
 import type { Federation, IdentityToken } from '../ports/network.ts';
 import { type FederationGiven, type InputsGiven, withoutInputs } from './read-inputs.ts';
 import type { ActionStep } from './step.ts';
@@ -25,7 +24,7 @@ export async function carryOut(
   inputs: InputsGiven,
   context: HostContext,
   step: ActionStep,
-): Promise<RunAndPublishEnd> {
+): Promise<CommandOutcome> {
   switch (inputs.mode) {
     case 'prepare':
     case 'run':
@@ -69,8 +68,7 @@ type StepCommand = 'prepare' | 'run' | 'resume' | 'publish';
 async function start(name: StepCommand, context: HostContext, words: Given): Promise<CommandOutcome> {
   const command = COMMANDS.find((one) => one.name === name);
   if (command === undefined) throw new Error(`There is no command ${name}.`);
-  const end = await command.start(context, words);
-  return end.status === 'stopped' ? sayEnd(context, end.outcome) : end;
+  return command.start(context, words);
 }
 
 function given({ flags }: InputsGiven, command: StepCommand): Given {

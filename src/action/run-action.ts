@@ -92,7 +92,7 @@ class Action {
       case 'printed':
         // A run of another job was annotated by that job.
         return this.#conclude(end.outcome, inputs.mode === 'publish' ? null : this.#step.result);
-      case 'decided':
+      case 'stopped':
         return this.#tell(end.outcome);
     }
   }

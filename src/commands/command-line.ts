@@ -72,8 +72,8 @@ async function carryOut(
       const folder = await standingIn(resolve(context.cwd, String(flags.repo ?? '')));
       const end = await command.start({ ...context, folder }, asked.given);
       printsSuddenly(null);
-      if (end.status === 'stopped') return tell(end.outcome, { output, command });
-      return end.status === 'printed' ? end.outcome.exitCode : refuse(end.problems, { output, command });
+      if (end.status === 'refused') return refuse(end.problems, { output, command });
+      return end.status === 'printed' ? end.outcome.exitCode : tell(end.outcome, { output, command });
     }
   }
 

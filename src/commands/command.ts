@@ -21,15 +21,9 @@ export interface Command {
   readonly switches: Readonly<Record<string, string>>;
   /** Settings that it accepts besides, each together with one of its switches. */
   readonly settingsWith?: Readonly<Record<string, readonly SettingKey[]>>;
-  start(context: HostContext, given: Given): Promise<CommandOutcome | StoppedEarly>;
+  start(context: HostContext, given: Given): Promise<CommandOutcome>;
   /** The document on stdout when it was refused before it began. Default: the result of a run. */
   readonly nothingDone?: (outcome: RunOutcome, version: string) => object;
-}
-
-/** Stopped by a signal or its deadline before it had done anything; nothing has been printed. */
-export interface StoppedEarly {
-  readonly status: 'stopped';
-  readonly outcome: RunOutcome;
 }
 
 /** What the command line passes to a command. */

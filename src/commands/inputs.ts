@@ -3,8 +3,14 @@
 import { resolve } from 'node:path';
 import { unusedPrices } from '../config/contradictions.ts';
 import { readKey, readOtherKeys, withoutKey } from '../config/provider-keys.ts';
-import { PROJECT_FILE, resolveSettings, type SettingSource, settingsWithoutFile } from '../config/resolve.ts';
-import { type SettingKey, type Settings, settingEntries, settingsOf } from '../config/schema.ts';
+import { PROJECT_FILE, resolveSettings, settingsWithoutFile } from '../config/resolve.ts';
+import {
+  type SettingKey,
+  type SettingSource,
+  type Settings,
+  settingEntries,
+  settingsOf,
+} from '../config/schema.ts';
 import { readSettingsFile, type SettingsFileRead } from '../config/settings-file.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import type { TypedFlags } from '../domain/journal/continuation.ts';

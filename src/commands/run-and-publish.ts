@@ -35,11 +35,8 @@ export interface RunAndPublish {
   readonly onPublishing?: () => void;
 }
 
-/** `decided` by more than one command, so the last line has not been printed yet. */
-export type RunAndPublishEnd = CommandOutcome | { status: 'decided'; outcome: RunOutcome };
-
 /** The outcome is the run's, unless its result should have been published and could not be. */
-export async function runAndPublish(asked: RunAndPublish): Promise<RunAndPublishEnd> {
+export async function runAndPublish(asked: RunAndPublish): Promise<CommandOutcome> {
   const { context, run, publish, onPublishing } = asked;
   // Mistakes in it must be found before the run costs money.
   const ready = readPublishInputs(context, { switches: new Set(['publish']), ...publish });
@@ -82,14 +79,14 @@ export async function runAndPublish(asked: RunAndPublish): Promise<RunAndPublish
       directory,
       typedFor('publish', publish.flags, context.redact),
     );
-    return isDue && ran.outcome.name !== outcome.name ? { status: 'decided', outcome } : ran;
+    return isDue && ran.outcome.name !== outcome.name ? { status: 'stopped', outcome } : ran;
   }
   onPublishing?.();
   const published = await publishAndTell(context, ready, directory.path);
   const isSame = published.name === ran.outcome.name && published.exitCode === ran.outcome.exitCode;
   // The last line has been printed already, and names the pull request or what prevented it.
   if (isSame || (isDue && published.exitCode !== 0)) return { status: 'printed', outcome: published };
-  return { status: 'decided', outcome: ran.outcome };
+  return { status: 'stopped', outcome: ran.outcome };
 }
 
 /**
@@ -189,7 +186,7 @@ export async function startRunAndPublish(
     ? await handOver(context, jsonDocument(documentOf(outcome, result, publication), context.redact))
     : null;
   const last = outcome.exitCode === 0 ? (unread ?? outcome) : outcome;
-  if (end.status === 'decided' || last !== outcome) sayEnd(context, last);
+  if (end.status === 'stopped' || last !== outcome) sayEnd(context, last);
   return { status: 'printed', outcome: last };
 }
 

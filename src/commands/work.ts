@@ -24,7 +24,7 @@ import { openInterrupt } from '../host/deadline.ts';
 import type { ProcessParts } from '../host/process-parts.ts';
 import { sayEnd, sayTo } from '../host/say.ts';
 import { handed } from '../host/terminal.ts';
-import type { Given, StoppedEarly } from './command.ts';
+import type { Given } from './command.ts';
 import { readSettings } from './inputs.ts';
 
 /** The process as a command prints to it; keys are not in its environment. */
@@ -129,6 +129,9 @@ export async function printEither(
   const unread = await print(json ? jsonDocument(document, redact) : text());
   return json ? unread : null;
 }
+
+/** Stopped by a signal or its deadline before it had done anything. */
+export type StoppedEarly = { readonly status: 'stopped'; readonly outcome: RunOutcome };
 
 /** Reading before a run begins, which a signal ends, and so does the deadline of the run. */
 export async function readUntil<T>(

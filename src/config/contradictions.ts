@@ -9,15 +9,9 @@ import {
 import { type Problem, problem } from '../domain/errors/problem.ts';
 import { hasPrice, isPriceOf, mainPrice, priceByName } from '../domain/run/pricing.ts';
 import { otherModels } from './named-provider.ts';
-import type { SettingKey, Settings } from './schema.ts';
+import type { SettingKey, SettingSource, Settings } from './schema.ts';
 import { isPlainHttp } from './values/addresses.ts';
 import { shown } from './values/value.ts';
-
-/** Where a value came from, and how to name that. */
-interface NamedSource {
-  readonly from: 'flag' | 'environment' | 'file' | 'default';
-  readonly name: string;
-}
 
 /** Whether a contradiction applies, its code, and what to say of it. */
 type Rule = readonly [applies: boolean, code: Problem['code'], said: string];
@@ -25,7 +19,7 @@ type Rule = readonly [applies: boolean, code: Problem['code'], said: string];
 /** Contradictions between settings that are valid on their own. */
 export function contradictions(
   settings: Settings,
-  sources: Readonly<Record<SettingKey, NamedSource>>,
+  sources: Readonly<Record<SettingKey, SettingSource>>,
 ): Problem[] {
   const { plan, message, planFromIssue, planFromComment, recording, baseUrl, compaction } = settings;
   const provider = providerNamed(settings.provider) ?? defaultProvider;
@@ -173,7 +167,7 @@ function isPriced(provider: ProviderEntry | null, model: string): boolean {
  */
 export function unusedPrices(
   settings: Settings,
-  sources: Readonly<Record<SettingKey, NamedSource>>,
+  sources: Readonly<Record<SettingKey, SettingSource>>,
 ): Problem[] {
   if (providerNamed(settings.provider)?.playsRecording) return [];
   const models = [settings, ...Object.values(otherModels(settings)).flatMap((one) => one ?? [])];

@@ -14,18 +14,19 @@ import { isCovered } from '../domain/review/allowed-domain.ts';
 import { contradictions } from './contradictions.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { namedProvider } from './named-provider.ts';
-import { type SettingEntry, type SettingKey, type Settings, settingEntries, withDefaults } from './schema.ts';
+import {
+  type SettingEntry,
+  type SettingKey,
+  type SettingSource,
+  type Settings,
+  settingEntries,
+  withDefaults,
+} from './schema.ts';
+import type { ProjectFile } from './settings-file.ts';
 import { shown } from './values/value.ts';
 
 /** The project file, in the root of the repository. Anyone who can open a pull request can write it. */
 export const PROJECT_FILE = '.patchsmith.yml';
-
-/** Where a value came from: `name` is the flag, the variable, or the file with its line; `over` are those that it wins over. */
-export interface SettingSource {
-  readonly from: 'flag' | 'environment' | 'file' | 'default';
-  readonly name: string;
-  readonly over: readonly string[];
-}
 
 /** The raw inputs. Keys of `flags` and `file.values` are the settings' kebab-case names. */
 export interface SettingInputs {
@@ -34,12 +35,6 @@ export interface SettingInputs {
   readonly file: ProjectFile | null;
   /** Where one stands, relative to the root: globs of flags are relative to it. Default: the root. */
   readonly folder?: string | undefined;
-}
-
-/** The parsed project file; `lines` gives the line of each key, counted from 1. */
-interface ProjectFile {
-  readonly values: Readonly<Record<string, unknown>>;
-  readonly lines: Readonly<Record<string, number>>;
 }
 
 /** All settings with where each came from, or everything that is wrong with them. */

@@ -31,6 +31,13 @@ export type Settings = {
 /** The name of a setting in code and in `.patchsmith.yml`. */
 export type SettingKey = keyof Settings;
 
+/** Where a value came from: `name` is the flag, the variable, or the file with its line; `over` are those that it wins over. */
+export interface SettingSource {
+  readonly from: 'flag' | 'environment' | 'file' | 'default';
+  readonly name: string;
+  readonly over: readonly string[];
+}
+
 /** Settings of which some are given, and the defaults for the others. Throws if a value is invalid. */
 export function withDefaults(given: Readonly<Partial<Record<SettingKey, unknown>>>): Settings {
   const values = settingEntries().map(({ key, initial, type }) => [

@@ -11,9 +11,15 @@ import type { Revision } from '../ports/workspace.ts';
 
 const MAX_BYTES = 65_536;
 
-/** `lines` gives the line of each key, counted from 1. `file` is null if there is none. */
+/** The parsed project file; `lines` gives the line of each key, counted from 1. */
+export interface ProjectFile {
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly lines: Readonly<Record<string, number>>;
+}
+
+/** `file` is null if there is none. */
 export type SettingsFileRead =
-  | { status: 'ok'; file: { values: Record<string, unknown>; lines: Record<string, number> } | null }
+  | { status: 'ok'; file: ProjectFile | null }
   | { status: 'failed'; problems: Problem[] };
 
 /**

@@ -30,7 +30,10 @@ export interface HostContext extends ProcessParts, RunHooks {
   readonly onContinued?: (pulls: readonly number[]) => void;
 }
 
-/** `printed`: the command has printed its last line; `refused`: it has done nothing, for these reasons. */
+/**
+ * `printed`: the command has printed its last line; `stopped`: that is left to its caller; `refused`: it has done nothing, for these
+ * reasons.
+ */
 export type CommandOutcome =
-  | { status: 'printed'; outcome: RunOutcome }
+  | { status: 'printed' | 'stopped'; outcome: RunOutcome }
   | { status: 'refused'; problems: Problem[] };

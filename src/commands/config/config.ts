@@ -1,8 +1,14 @@
 /** `patchsmith config`, and `--print-config` of `run`: every setting with its value, and where that comes from. */
 
 import { keyVariablesAt, providerNamed } from '../../adapters/providers/registry.ts';
-import { PROJECT_FILE, type SettingSource } from '../../config/resolve.ts';
-import { defaultText, type SettingEntry, type Settings, settingEntries } from '../../config/schema.ts';
+import { PROJECT_FILE } from '../../config/resolve.ts';
+import {
+  defaultText,
+  type SettingEntry,
+  type SettingSource,
+  type Settings,
+  settingEntries,
+} from '../../config/schema.ts';
 import { durationText, sizeText } from '../../config/values/amounts.ts';
 import { done } from '../../domain/run/outcome.ts';
 import { priceText } from '../../domain/run/pricing.ts';

@@ -9,16 +9,16 @@ import { runOpened } from '../../engine/run.ts';
 import type { RunInput } from '../../engine/run-input.ts';
 import { makeTemporaryFolder } from '../../files/replace-file.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
-import type { Given, StoppedEarly } from '../command.ts';
+import type { Given } from '../command.ts';
 import { readSettings, readTrust } from '../inputs.ts';
-import { namedRun, readUntil } from '../work.ts';
+import { namedRun, readUntil, type StoppedEarly } from '../work.ts';
 import { replayedRun } from './spec.ts';
 
 /** Starts `patchsmith replay` with the given flags and variables. A refusal is kept in the run directory that was named. */
 export async function startReplay(
   context: HostContext,
   { operands, flags, problems }: Given,
-): Promise<CommandOutcome | StoppedEarly> {
+): Promise<CommandOutcome> {
   const refuse = async (reasons: Problem[]): Promise<CommandOutcome> => {
     const { keepRefusal } = await import('../refused-run.ts');
     await keepRefusal(context, flags, reasons);

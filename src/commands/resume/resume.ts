@@ -22,7 +22,7 @@ import { resumedRun } from '../../engine/resumed/spec.ts';
 import { runOpened } from '../../engine/run.ts';
 import type { RunInput } from '../../engine/run-input.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
-import type { Given, StoppedEarly } from '../command.ts';
+import type { Given } from '../command.ts';
 import { readRunParts, typedFor } from '../inputs.ts';
 import { namedRun, readUntil } from '../work.ts';
 import { flagsToRepeat, withinToday } from './recorded-permissions.ts';
@@ -31,7 +31,7 @@ import { flagsToRepeat, withinToday } from './recorded-permissions.ts';
 export async function startResume(
   context: HostContext,
   { operands, flags, switches, problems }: Given,
-): Promise<CommandOutcome | StoppedEarly> {
+): Promise<CommandOutcome> {
   const parts = await readRunParts(context, flags, problems, true);
   if (parts.settings === null || parts.problems.length > 0)
     return { status: 'refused', problems: parts.problems };
@@ -61,14 +61,11 @@ interface ResumeRequest {
   readonly lacking: readonly Problem[];
 }
 
-/** A run that was `refused` or `stopped` has changed nothing. */
-type Resumed = CommandOutcome | StoppedEarly;
-
 /**
  * The task and how it is done come from the recording. What the run is permitted comes from the settings: a journal that
  * requests more is refused, and settings that protect more apply.
  */
-export async function resumeRun(input: RunInput, request: ResumeRequest): Promise<Resumed> {
+export async function resumeRun(input: RunInput, request: ResumeRequest): Promise<CommandOutcome> {
   const { settings, now } = input;
   const begunAt = now();
   const reading = <T>(read: () => Promise<T>) => readUntil(input, settings.deadlineMs, read);
@@ -213,7 +210,7 @@ function whyNot(recorded: RecordedRun, input: RunInput): Problem | null {
       );
 }
 
-type RefusedResume = Extract<Resumed, { status: 'refused' }>;
+type RefusedResume = Extract<CommandOutcome, { status: 'refused' }>;
 
 function refused(code: Problem['code'], message: string): RefusedResume {
   return { status: 'refused', problems: [problem(code, message)] };

@@ -66,7 +66,7 @@ async function reportOrganization(context: HostContext, input: UsageInput): Prom
   const read = await organization.readSpending({ apiKey, baseUrl, fetch, signal, from: first, to });
   if (read.status === 'failed') return providerError('ERR_SPENDING_UNREADABLE', read.message);
   const { spending } = read;
-  const parts = { groups: groupsOf(by, GROUPS), counted: null, redact };
+  const parts = { groups: by === null ? GROUPS : [by], counted: null, redact };
   const days = { since: iso(first), until: iso(to) };
   const document = { version: 1, provider, ...days, ...spendingJson(spending, parts) };
   const unwritten = await printEither(input, document, () => spendingTables(spending, parts));
@@ -100,7 +100,7 @@ interface UsageInput extends Work {
 async function showUsage(input: UsageInput): Promise<RunOutcome> {
   const { from, by, redact, env, say } = input;
   const { folders, runs, replays, unread } = await spentRuns(env, from);
-  const groups = groupsOf(by);
+  const groups = by === null ? SPENDING_GROUPS : [by];
   const since = from === null ? null : new Date(from).toISOString();
   const parts = { groups, counted: 'runs', redact };
   const document = { version: 1, since, folders, ...spendingJson(runs, parts), replays, unread };
@@ -144,14 +144,6 @@ async function spentRuns(env: UsageInput['env'], from: number | null): Promise<S
   const all = [...runs.values()];
   const billed = all.filter(({ provider }) => providerNamed(provider)?.isBilled !== false);
   return { folders, runs: billed, replays: all.length - billed.length, unread: [...unread.values()] };
-}
-
-/** The sums asked for: by one thing, or with null by all that the spending has. */
-function groupsOf(
-  by: SpendingGroup | null,
-  among: readonly SpendingGroup[] = SPENDING_GROUPS,
-): readonly SpendingGroup[] {
-  return by === null ? among : [by];
 }
 
 /** The part of the JSON document that both have. `counted` is what the entries are, such as runs; null to leave that out. */
