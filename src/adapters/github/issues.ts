@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { type RunCost, withCosts } from '../../domain/github/publishing/costs.ts';
+import type { Publication } from '../../domain/github/publishing/publication.ts';
 import type { GitHub } from '../../ports/github.ts';
 import { ownAccount } from './access.ts';
 import { findElseMake, findOrMake, type OnGitHub } from './request.ts';
@@ -14,6 +15,8 @@ const Comment = z.object({
 });
 type Comment = z.infer<typeof Comment>;
 
+type CommentMade = NonNullable<Publication['comment']>;
+
 /** A comment that is created once and edited from then on. */
 export interface StickyComment {
   readonly issue: number;
@@ -22,12 +25,6 @@ export interface StickyComment {
   readonly body: string;
   /** The run that it reports, for the costs that it keeps. */
   readonly spent?: RunCost | null;
-}
-
-/** The address of the comment, and whether it was created or updated. */
-export interface CommentMade {
-  readonly url: string;
-  readonly operation: 'created' | 'updated' | 'none';
 }
 
 /** The text of our comment with this marker; empty without such a comment. */
@@ -125,19 +122,13 @@ export async function renew(
 /** How far the work has come. */
 export type WorkState = 'running' | 'done' | 'failed';
 
-/** Which issue, and the label that starts a run; the others are `NAME:running`, `NAME:done` and `NAME:failed`. */
-export interface StateLabel {
-  readonly issue: number;
-  readonly trigger: string;
-}
-
 /**
- * Sets `NAME:<state>` and takes away the trigger and the labels of other states, so that setting the trigger starts a run
+ * `trigger` is the label that starts a run, NAME. Sets `NAME:<state>` and takes away the trigger and the labels of other states, so that setting the trigger starts a run
  * again. Throws `GitHubRefused`.
  */
 export async function setStateLabel(
   where: OnGitHub,
-  { issue, trigger }: StateLabel,
+  { issue, trigger }: { readonly issue: number; readonly trigger: string },
   state: WorkState,
 ): Promise<void> {
   const entry = z.object({ name: z.string() });

@@ -131,8 +131,8 @@ const RepositoryFacts = z.object({
  * one that the run began on, unless `--base` names another one; null for the default branch.
  */
 export async function readBase(
-  { upstream, fork, settings }: PublishPlace,
-  { branch, began }: { readonly branch: string; readonly began: string | null },
+  { upstream, fork, settings, branch }: PublishPlace & Pick<PublishJob, 'branch'>,
+  began: string | null,
 ): Promise<{ base: Base; place: PullPlace }> {
   const { default_branch, full_name: repository } = await readRepository(upstream);
   const name = settings.base ?? began ?? default_branch;

@@ -45,7 +45,7 @@ interface BranchToLookAt extends PublishPlace, Pick<PublishJob, 'branch' | 'scra
 /** Stops if it has commits of others, which is reported once on its pull request, or if people closed that. */
 export async function lookAtBranch(work: BranchToLookAt): Promise<PlanBranch> {
   const { upstream, fork, branch, marker, settings } = work;
-  const { base, place } = await readBase(work, work);
+  const { base, place } = await readBase(work, work.began);
   const closed = await findClosed(place, marker, settings.reopen);
   const clone = cloneFor(work, base.repository);
   const head = await findHead(fork, branch);
@@ -133,7 +133,7 @@ export async function findClosed(
 export async function settleStale(job: PublishJob, end: RunOutcome): Promise<RunOutcome> {
   const { settings, result, marker, branch, upstream, askedIn, runUrl, publication, sayMade } = job;
   if (settings.stale === 'keep') return end;
-  const read = await ended(job, () => readBase(job, { branch, began: result.baseBranch }));
+  const read = await ended(job, () => readBase(job, result.baseBranch));
   if ('name' in read) return read.errorCode === 'ERR_BASE_BRANCH' ? end : read;
   const { base, place } = read;
   publication.base = { branch: base.branch, sha: base.sha };

@@ -2,18 +2,13 @@
 
 import { isBranchName } from '../../domain/github/publishing/identity.ts';
 import { PathGlob } from '../../domain/run/plan.ts';
+import type { Person } from '../../ports/github.ts';
 import { apiAddress } from '../values/addresses.ts';
 import { size, usd, wholeNumber } from '../values/amounts.ts';
 import { names, texts } from '../values/lists.ts';
 import { choice, entry, longText, text, yesOrNo } from '../values/text.ts';
 import { shown, value } from '../values/value.ts';
 import { setting } from './setting.ts';
-
-/** Somebody's name and e-mail address, as in a commit. */
-export interface NameAndEmail {
-  readonly name: string;
-  readonly email: string;
-}
 
 /** `Ann Onym <ann@example.org>`. */
 function person() {
@@ -32,7 +27,7 @@ function people() {
 
 const A_PERSON = 'a name and an address such as Ann Onym <ann@example.org>';
 
-function personFrom(given: unknown): NameAndEmail | undefined {
+function personFrom(given: unknown): Person | undefined {
   const match = /^([^<>\x00-\x1f\x7f]{1,200}?) *<([^<>\s@]{1,200}@[^<>\s@]{1,200})>$/.exec(
     String(given).trim(),
   );

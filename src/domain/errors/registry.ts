@@ -17,7 +17,7 @@ export type CodeFor<Outcome extends OutcomeName> = {
 }[keyof Areas];
 
 /** A code, such as `ERR_NO_TASK`. It never changes its meaning, and is never used again. */
-export type ErrorCode = CodeFor<OutcomeName>;
+type ErrorCode = CodeFor<OutcomeName>;
 
 /** A code with how a command ends with it, what it means, and what to do. */
 export interface ErrorEntry {

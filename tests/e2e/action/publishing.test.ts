@@ -103,9 +103,7 @@ test('a wrong input of the step that prepares or publishes is explained on the i
     [
       '**The change could not be published**',
       'milestne: there is no such input; the nearest is milestone.',
-      expect.stringMatching(
-        /^The patch is kept among the artifacts\. When that is fixed, publish it again/,
-      ),
+      expect.stringMatching(/^The patch is kept among the artifacts\. When that is fixed, publish it again/),
     ],
   ]);
   expect(issue?.labels.map(({ name }) => name)).toEqual(['bug', 'patchsmith:failed']);

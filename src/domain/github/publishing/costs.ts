@@ -4,6 +4,7 @@
  */
 
 import * as z from 'zod';
+import type { RunResult } from '../../run/result.ts';
 
 /** What a run says that it has cost. */
 export interface RunCost {
@@ -39,18 +40,12 @@ export function withCosts(
 const MOST_USD = 9_999_999.9999;
 
 /** Null if the run cost nothing, or the cost is unknown. */
-export function costOfRun({
-  runId,
-  costUsd,
-}: {
-  runId: string;
-  costUsd: number | 'unknown';
-}): RunCost | null {
+export function costOfRun({ runId, costUsd }: Pick<RunResult, 'runId' | 'costUsd'>): RunCost | null {
   return costUsd !== 'unknown' && costUsd > 0 ? { runId, usd: Math.min(costUsd, MOST_USD) } : null;
 }
 
 /** The line of a commit; none where there is no cost. */
-export function costTrailer(run: { runId: string; costUsd: number | 'unknown' }): string[] {
+export function costTrailer(run: Pick<RunResult, 'runId' | 'costUsd'>): string[] {
   const spent = costOfRun(run);
   return spent === null ? [] : [`Patchsmith-Cost: ${spent.usd.toFixed(4)}`];
 }

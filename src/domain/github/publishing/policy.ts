@@ -55,14 +55,11 @@ function knownExitCode(name: OutcomeName, said: number | null): number {
   return Object.values(SIGNAL_EXIT_CODE).find((code) => code === said) ?? SIGNAL_EXIT_CODE.SIGINT;
 }
 
-/** Limits on the patch that may be published. */
-export interface PatchCaps {
-  readonly maxFiles: number;
-  readonly maxBytes: number;
-}
-
 /** Why the patch is too large; null when it is not. */
-export function overCaps(patch: { files: number; bytes: number }, caps: PatchCaps): RunOutcome | null {
+export function overCaps(
+  patch: { files: number; bytes: number },
+  caps: { maxFiles: number; maxBytes: number },
+): RunOutcome | null {
   const over: string[] = [];
   if (patch.files > caps.maxFiles)
     over.push(
