@@ -39,7 +39,7 @@ const SIGNED_WRITES = [
   'issues/create-comment',
 ];
 
-/** Publishes with these faults, and again without them; the end is one of each. */
+/** Publishes with these faults, and if that fails, again without them; the end is one of each. */
 async function publishThrough(...faults: Fault[]) {
   return publishWith([], ...faults);
 }
@@ -50,8 +50,8 @@ async function publishWith(args: string[], ...faults: Fault[]) {
   const first = await publish(there, { args });
   expect((await find(there)).pulls.length).toBeLessThanOrEqual(1);
   there.github.faults.clear();
-  const second = await publish(there, { args });
-  expect(second.exitCode, second.stderr).toBe(0);
+  const last = first.exitCode === 0 ? first : await publish(there, { args });
+  expect(last.exitCode, last.stderr).toBe(0);
   expect(await find(there)).toMatchObject({
     branches: [{ tree: made.result.treeSha, commits: 1 }],
     pulls: [{ state: 'open' }],

@@ -38,20 +38,6 @@ const query = (pattern: string, more: Partial<SearchQuery> = {}): SearchQuery =>
 const search = (pattern: string, more?: Partial<SearchQuery>) =>
   searchFiles(root, readdirSync(root), query(pattern, more));
 
-test('finds lines by path and number, without their line endings', async () => {
-  put('b.txt', 'one\r\nneedle two\r\n');
-  put('a.txt', 'needle\nno\n  needle: at the end');
-  expect(await search('needle.*$')).toEqual({
-    status: 'ok',
-    matches: [
-      { path: 'a.txt', line: 1, text: 'needle' },
-      { path: 'a.txt', line: 3, text: '  needle: at the end' },
-      { path: 'b.txt', line: 2, text: 'needle two' },
-    ],
-    more: false,
-  });
-});
-
 test('takes every file name as a name: dashes, colons, newlines', async () => {
   for (const name of ['-', '--help', 'a:1:b', 'line\nbreak', '[x]*', 'ünï']) put(name, 'needle');
   const found = await search('needle');
@@ -121,12 +107,6 @@ test('leaves huge files out by their size', async () => {
   expect(await search('needle')).toEqual({ status: 'ok', matches: [], more: false });
 });
 
-test('stops after the lines asked for, always with the same ones, and says that there are more', async () => {
-  for (const name of ['a', 'b', 'c']) put(name, 'needle\n'.repeat(100_000));
-  const expected = Array.from({ length: 5 }, (_, index) => ({ path: 'a', line: index + 1, text: 'needle' }));
-  expect(await search('needle', { maxMatches: 5 })).toEqual({ status: 'ok', matches: expected, more: true });
-});
-
 test('thousands of files take several rounds and come back in one order', async () => {
   const names = Array.from({ length: 3_000 }, (_, n) => `${String(n).padStart(4, '0')}-${'n'.repeat(60)}`);
   for (const name of names) put(name, 'needle');
@@ -145,15 +125,6 @@ test('an invalid pattern is explained in the words of ripgrep', async () => {
   });
   expect(await search('a\0b')).toMatchObject({ status: 'failed', reason: 'invalid_input' });
   expect(await search('x'.repeat(200_000))).toMatchObject({ status: 'failed', reason: 'invalid_input' });
-});
-
-test('an aborted search says that it was aborted', async () => {
-  put('a', 'needle');
-  expect(await search('needle', { signal: AbortSignal.abort() })).toEqual({
-    status: 'failed',
-    reason: 'interrupted',
-    message: 'The search was interrupted.',
-  });
 });
 
 test('settings of the user and the environment do not reach the search', async () => {
