@@ -16,11 +16,9 @@ export type CodeFor<Outcome extends OutcomeName> = {
   [Area in keyof Areas]: Outcome extends keyof Areas[Area] ? keyof Areas[Area][Outcome] : never;
 }[keyof Areas];
 
-/** A code, such as `ERR_NO_TASK`. It never changes its meaning, and is never used again. */
-type ErrorCode = CodeFor<OutcomeName>;
-
 /** A code with how a command ends with it, what it means, and what to do. */
 export interface ErrorEntry {
+  /** Such as `ERR_NO_TASK`. It never changes its meaning, and is never used again. */
   readonly code: string;
   readonly outcome: OutcomeName;
   readonly text: string;
