@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the launcher of commands in sandboxes (native/launcher.c with what it includes) for both processors, into dist/launcher or the folder given.
 # Debian 12 with gcc and gcc-aarch64-linux-gnu gives the same bytes each time. The hashes that it prints belong into
-# src/adapters/sandboxes/launcher.ts.
+# src/adapters/sandboxes/launched.ts.
 set -eu
 cd "$(dirname "$0")/.."
 to=${1:-dist/launcher}

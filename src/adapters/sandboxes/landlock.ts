@@ -17,13 +17,14 @@ import { OutputPipes } from './command/output-pipe.ts';
 import { findShell } from './command/shell.ts';
 import { entriesOf, readText, realPathOf, statOf } from './host-files.ts';
 import {
+  findLauncher,
   type LandlockRule,
   type LaunchedSetup,
   launchedSandbox,
   MAX_DOT_GIT_BYTES,
   type PutBackFile,
+  whyNoLauncher,
 } from './launched.ts';
-import { findLauncher, whyNoLauncher } from './launcher.ts';
 import type { Mount } from './mount.ts';
 import { type OpenedSandbox, ownFolder, type SandboxOptions } from './options.ts';
 import { examine, type MachineView, variablesOf } from './view.ts';

@@ -1,11 +1,13 @@
 /** Commands without namespaces: each has a launcher, which limits and ends it, and contains it by Landlock: native/launcher.c. */
 
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
-import { chmodSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { chmodSync, readFileSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import type { Duplex } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 import type { EnforcedLimits } from '../../domain/run/limits.ts';
 import type { SandboxNetwork } from '../../ports/network.ts';
 import type { Sandbox, SandboxCommand } from '../../ports.ts';
@@ -22,7 +24,7 @@ import {
   supervised,
 } from './command/supervised.ts';
 import { usageOf } from './command/usage.ts';
-import { entriesOf, statOf } from './host-files.ts';
+import { entriesOf, orMissing, statOf } from './host-files.ts';
 
 /** A place that commands may use, and how (`rights_of` in native/launcher.c). Without numbers, it is whatever is there. */
 export interface LandlockRule {
@@ -213,4 +215,32 @@ function ordersFor(
 
 async function removeFolder(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true, maxRetries: 1 }).catch(() => undefined);
+}
+
+/** SHA-256 of the static program that scripts/build-launcher.sh makes of native/launcher.c for each processor. */
+const HASHES: Readonly<Record<'x64' | 'arm64', string>> = {
+  x64: '026f300d5ee356744cb6653c12ec3342bf15a074f371a6d3f8353609f241c286',
+  arm64: 'f6ecfaa3e1fff9b45854b9cc6df1eaa0c974127d2ae95884bd84f1b8d37d2292',
+};
+
+/** Beside the bundle, and where the sources have it. */
+const PLACES = ['./launcher/', '../../../dist/launcher/'];
+
+/** The launcher's path; null for another processor, or if its hash is not this version's. */
+export function findLauncher(arch: string): string | null {
+  const hash = arch === 'x64' || arch === 'arm64' ? HASHES[arch] : null;
+  const paths = PLACES.map((place) => fileURLToPath(new URL(`${place}linux-${arch}`, import.meta.url)));
+  return paths.find((path) => hash !== null && sha256(path) === hash) ?? null;
+}
+
+/** Why `findLauncher` has found none, as a sentence for people. */
+export function whyNoLauncher(arch: string): string {
+  return arch === 'x64' || arch === 'arm64'
+    ? `${fileURLToPath(new URL(`./launcher/linux-${arch}`, import.meta.url))}, which starts commands in sandboxes, is missing or not of this version: install patchsmith again.`
+    : `There is no sandbox for this processor (${arch}): it takes x86-64 or arm64.`;
+}
+
+function sha256(path: string): string | null {
+  const bytes = orMissing(() => readFileSync(path));
+  return bytes && createHash('sha256').update(bytes).digest('hex');
 }

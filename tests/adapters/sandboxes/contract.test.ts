@@ -1,7 +1,14 @@
-import { describe, expect, test } from 'vitest';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openLandlock } from '../../../src/adapters/sandboxes/landlock.ts';
+import { openSandbox } from '../../../src/adapters/sandboxes/open.ts';
+import type { SandboxOptions } from '../../../src/adapters/sandboxes/options.ts';
 import type { CommandEnd } from '../../../src/domain/conversation/tool.ts';
+import { git } from '../../support/files/temp-folder.ts';
 import { oddSeconds, processesWith } from '../../support/machine/processes.ts';
-import { makePlace, open } from './fixture.ts';
+import { PATIENCE_MS } from '../../support/waiting/patience.ts';
+import { makePlace, open, placeOf } from './fixture.ts';
 
 const exited = (exitCode: number): CommandEnd => ({
   exitCode,
@@ -88,3 +95,30 @@ describe.each([
     expect(await text('pwd; git status --porcelain; git log --format=%s')).toBe(`${root}\nStart\n`);
   });
 });
+
+test.each(['required', 'landlock', 'off'] as const)(
+  'a command whose working directory is gone says so, with sandbox %s',
+  async (kind) => {
+    const { root, runDir } = makePlace();
+    if (kind === 'landlock') git(root, 'init', '--quiet', '--separate-git-dir', `${root}.git`);
+    mkdirSync(join(root, 'work'));
+    const options: SandboxOptions = {
+      ...placeOf(root, runDir),
+      mode: kind === 'off' ? 'off' : 'required',
+      folder: 'work',
+      scratchDir: join(runDir, 'scratch'),
+      hostEnv: process.env,
+    };
+    const opened = await (kind === 'landlock' ? openLandlock(options, '') : openSandbox(options));
+    if (opened.status !== 'ok') throw new Error(opened.reason);
+    const { sandbox } = opened;
+    onTestFinished(() => sandbox.close());
+    const run = (script: string) =>
+      sandbox.run({ script, timeoutMs: PATIENCE_MS, signal: new AbortController().signal });
+    expect(await run('basename "$PWD"')).toEqual(said(exited(0), 'work\n'));
+    rmSync(join(root, 'work'), { recursive: true });
+    expect(await run('echo begun')).toEqual(
+      said(exited(1), 'The working directory is gone, or is behind a link: work\n'),
+    );
+  },
+);

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { arch } from 'node:process';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { findLauncher } from '../../../src/adapters/sandboxes/launcher.ts';
+import { findLauncher } from '../../../src/adapters/sandboxes/launched.ts';
 import { type Call, verdictOf } from './bpf.ts';
 
 const EPERM = { errno: 1 };

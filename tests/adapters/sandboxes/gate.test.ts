@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { arch } from 'node:process';
 import type { Duplex } from 'node:stream';
 import { expect, test } from 'vitest';
-import { findLauncher } from '../../../src/adapters/sandboxes/launcher.ts';
+import { findLauncher } from '../../../src/adapters/sandboxes/launched.ts';
 import { tempFolder } from '../../support/files/temp-folder.ts';
 
 const GATE_FD = 4;

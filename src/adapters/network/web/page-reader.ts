@@ -2,6 +2,7 @@
  * Reads a web page for the model: only from allowed hosts at public addresses, checked again after each redirection.
  */
 
+import { once } from 'node:events';
 import { STATUS_CODES } from 'node:http';
 import { Agent, type Dispatcher, ProxyAgent, type Response, fetch as request } from 'undici';
 import { innermostMessage } from '../../../domain/errors/innermost-message.ts';
@@ -99,11 +100,8 @@ async function stepTo(options: PageReaderOptions, url: URL, signal: AbortSignal)
   const { onUsed = () => undefined } = options;
   const { host } = url;
   const failed = (error: unknown) => {
-    onUsed({
-      host,
-      outcome: 'failed',
-      why: error instanceof Error ? oneLine(innermostMessage(error), 300) : '',
-    });
+    const why = error instanceof Error ? oneLine(innermostMessage(error), 300) : '';
+    onUsed({ host, outcome: 'failed', why });
     throw error;
   };
   const way = await wayTo(options, url, signal).catch(failed);
@@ -210,17 +208,12 @@ async function answerOf(url: URL, response: Response, making: TextMaking): Promi
 const MAX_ERROR_CHARS = 2_000;
 
 /** Rejects with its reason when the signal aborts. */
-function abortOf(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const stop = () => reject(signal.reason);
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-  });
+async function abortOf(signal: AbortSignal): Promise<never> {
+  if (!signal.aborted) await once(signal, 'abort');
+  throw signal.reason;
 }
 
-function isPublic(address: string): boolean {
-  return addressKind(address) === 'public';
-}
+const isPublic = (address: string) => addressKind(address) === 'public';
 
 function quoted(text: string): string {
   return oneLine(JSON.stringify(text), 300);

@@ -11,7 +11,7 @@ import { enforcedLimits, processNumbers } from '../command/limits.ts';
 import { OutputPipes } from '../command/output-pipe.ts';
 import { findProgram, findShell } from '../command/shell.ts';
 import { statOf } from '../host-files.ts';
-import { findLauncher, whyNoLauncher } from '../launcher.ts';
+import { findLauncher, whyNoLauncher } from '../launched.ts';
 import { CACHES_INSIDE, HOME_INSIDE, type Mount, oursInside } from '../mount.ts';
 import { type OpenedSandbox, ownFolder, type SandboxOptions, type ShownPlace } from '../options.ts';
 import { examine, variablesOf } from '../view.ts';
