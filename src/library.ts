@@ -12,7 +12,7 @@ import type { Interruption } from './domain/run/limits.ts';
 import { refusedFor, usageError } from './domain/run/outcome.ts';
 import type { RunResult } from './domain/run/result.ts';
 import { runTask } from './engine/attempts/run-task.ts';
-import { refusedResult } from './engine/finish/result.ts';
+import { refusedResult } from './engine/finish/empty-result.ts';
 import { ownProvider, ownTool, whyNotTools, whyTakenByServer } from './engine/own-parts.ts';
 import type { RunInput } from './engine/run-input.ts';
 import { besideOthers } from './files/time-limit.ts';

@@ -6,7 +6,7 @@ import { type Problem, problem } from '../domain/errors/problem.ts';
 import { internalError, type RunOutcome, refusedFor } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import { jsonDocument } from '../domain/text/terminal.ts';
-import { refusedResult } from '../engine/finish/result.ts';
+import { refusedResult } from '../engine/finish/empty-result.ts';
 import { standingIn } from '../git/checkout-layout.ts';
 import type { HostContext } from '../host/context.ts';
 import { checkFdLimit, type HostProcess, openHostProcess, VERSION } from '../host/process.ts';

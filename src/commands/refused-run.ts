@@ -13,7 +13,7 @@ import { machineFault } from '../domain/run/machine-fault.ts';
 import { refusedFor } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import { jsonDocument } from '../domain/text/terminal.ts';
-import { refusedResult } from '../engine/finish/result.ts';
+import { refusedResult } from '../engine/finish/empty-result.ts';
 import { repositoryRoot } from '../git/checkout-layout.ts';
 import type { HostContext } from '../host/context.ts';
 

@@ -14,6 +14,7 @@ import {
 } from '../adapters/storage/run-directory.ts';
 import { lockRun, lockWorkTree, runIsBusy, treeIsBusy } from '../adapters/storage/run-lock.ts';
 import { notePlace } from '../adapters/storage/run-places.ts';
+import { callsOf } from '../domain/journal/recorded-changes.ts';
 import { ReportEvents } from '../domain/report/report-page.ts';
 import type { Interruption, Limits } from '../domain/run/limits.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
@@ -25,10 +26,10 @@ import type { WarningCode } from '../domain/warnings/registry.ts';
 import { type Warning, warning } from '../domain/warnings/warning.ts';
 import type { Checkout } from '../git/checkout-layout.ts';
 import type { EventSink } from '../ports.ts';
-import { emptyResult } from './finish/result.ts';
+import { emptyResult } from './finish/empty-result.ts';
 import { endSuddenly } from './finish/sudden-end.ts';
 import { EgressRecord } from './open/egress-record.ts';
-import { callsOf, type RecordedRun } from './resumed/recorded-run.ts';
+import type { RecordedRun } from './resumed/recorded-run.ts';
 import type { RunInput } from './run-input.ts';
 import { limitsOf, openTimes, type RunTimes } from './run-limits.ts';
 

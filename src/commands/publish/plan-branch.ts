@@ -18,7 +18,7 @@ import { code } from '../../domain/github/publishing/markdown.ts';
 import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { sentence } from '../../domain/text/words.ts';
-import { refusedResult } from '../../engine/finish/result.ts';
+import { refusedResult } from '../../engine/finish/empty-result.ts';
 import { sha256Of } from '../../files/hash.ts';
 import { makeTemporaryFolder } from '../../files/replace-file.ts';
 import { commentText, shortComment } from '../../texts/issue-comment.ts';

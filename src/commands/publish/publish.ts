@@ -12,7 +12,7 @@ import { type Redact, redactedStrings } from '../../domain/secrets/redact.ts';
 import type { FindKnown } from '../../domain/secrets/secret-scan.ts';
 import { jsonDocument } from '../../domain/text/terminal.ts';
 import { warning } from '../../domain/warnings/warning.ts';
-import { refusedResult } from '../../engine/finish/result.ts';
+import { refusedResult } from '../../engine/finish/empty-result.ts';
 import { makeTemporaryFolder, writeDocument } from '../../files/replace-file.ts';
 import { publishChange } from './change.ts';
 import { commentOnIssue, explainedOnIssue, labelIssue, readIssueOfWork } from './issue/issue-of-work.ts';

@@ -8,6 +8,7 @@ import {
   sameOnDisk,
   toCodeChanges,
 } from '../changes/change.ts';
+import type { ToolCall } from '../conversation/conversation.ts';
 import { type Lane, laneOf } from '../conversation/tool.ts';
 import type { RunAction, RunEvent, RunEvents } from '../run/events.ts';
 import type { RunState } from '../run/state.ts';
@@ -199,4 +200,9 @@ function* changesOf(events: Iterable<RunEvent>): Generator<PathEvent> {
       }
     }
   }
+}
+
+/** The calls that were started, in order. */
+export function callsOf(events: readonly RunEvent[]): ToolCall[] {
+  return events.flatMap((event) => (event.type === 'tool.started' ? [event.call] : []));
 }

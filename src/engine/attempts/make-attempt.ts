@@ -12,7 +12,7 @@ import type { RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
-import { refusedResult } from '../finish/result.ts';
+import { refusedResult } from '../finish/empty-result.ts';
 import { runPatchsmith } from '../run.ts';
 import type { RunInput } from '../run-input.ts';
 

@@ -4,13 +4,11 @@ import { withAttemptHosts, withAttempts } from '../../domain/attempts/attempts.t
 import { unverifiedPaths } from '../../domain/changes/change.ts';
 import { type IgnoredFiles, inFewWords } from '../../domain/changes/ignored-files.ts';
 import type { ChangeLedger } from '../../domain/changes/ledger.ts';
-import { noUsage } from '../../domain/conversation/conversation.ts';
 import { reviewPart } from '../../domain/findings/review.ts';
 import { type Denial, withDenials } from '../../domain/review/denied.ts';
 import type { BaseRevision, RunStarted } from '../../domain/run/events.ts';
 import { withLostRequest } from '../../domain/run/fold/advance.ts';
 import { withAskedHosts } from '../../domain/run/fold/turn.ts';
-import type { RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { type RunState, usesOf } from '../../domain/run/state.ts';
 import { flakyAmong, judgeReports } from '../../domain/run/verify-baseline.ts';
@@ -18,47 +16,6 @@ import { listed } from '../../domain/text/words.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import type { EgressRecord } from '../open/egress-record.ts';
 import type { RunInput } from '../run-input.ts';
-
-/** The result of a run when only its id is known. */
-export function emptyResult(runId: string, version: string): RunResult {
-  return {
-    ...{ version: 1, runId, patchsmith: version, status: 'running' },
-    ...{
-      outcome: null,
-      exitCode: null,
-      reason: '',
-      errorCode: null,
-      superseded: [],
-      summary: '',
-      answer: null,
-    },
-    ...{ replayOf: null, workingDirectory: null },
-    ...{ plan: null, followUp: null, principles: [], paths: null, provider: null, model: null, root: null },
-    ...{ baseSha: null, baseBranch: null, baseTree: null, baseDirty: null, treeSha: null },
-    ...{ patch: null, uncommittedPatch: null, changedFiles: [], provenance: null, flags: [], secrets: [] },
-    ...{ unexplained: [], putBack: [], denied: [], deniedCount: 0, nestedChanges: [], removedGitDirs: [] },
-    ...{ ignoredFiles: [], ignoredFileCount: 0, hiddenFiles: [], exposedFiles: [] },
-    ...{ iterations: 0, compactions: [], failedCompactions: 0, models: [], review: null, attempts: null },
-    ...{ tokens: noUsage, costUsd: 0, estimated: false, durations: { totalMs: 0, modelMs: 0 } },
-    ...{
-      setup: [],
-      verify: [],
-      verifyRounds: [],
-      flaky: [],
-      unverified: [],
-      verifyIn: null,
-      verifyBaseline: null,
-      preexistingFailures: [],
-      testProof: null,
-    },
-    ...{ sandbox: null, commandLimits: null, network: null, mcp: [], warnings: [] },
-  };
-}
-
-/** The result of a command that was refused before there was a run; its `runId` is empty. */
-export function refusedResult({ name, exitCode, reason, errorCode }: RunOutcome, version: string): RunResult {
-  return { ...emptyResult('', version), status: 'finished', outcome: name, exitCode, reason, errorCode };
-}
 
 /** The part that is known before the first command runs. */
 export function openedPart(

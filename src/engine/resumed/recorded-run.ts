@@ -2,9 +2,8 @@
 
 import { stateAfter } from '../../adapters/storage/read-journal.ts';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
-import type { ToolCall } from '../../domain/conversation/conversation.ts';
 import type { FoldedEvents } from '../../domain/journal/recorded-changes.ts';
-import type { EventPlace, RunEvent, RunEvents, RunResumed, SupersededEnd } from '../../domain/run/events.ts';
+import type { EventPlace, RunEvents, RunResumed, SupersededEnd } from '../../domain/run/events.ts';
 import type { RunState } from '../../domain/run/state.ts';
 
 /** A run as described by its directory. The start is the recorded one within the settings of today. */
@@ -46,9 +45,4 @@ export function resumption(
     seq: seq + 1,
     at,
   };
-}
-
-/** The calls that were started, in order. */
-export function callsOf(events: readonly RunEvent[]): ToolCall[] {
-  return events.flatMap((event) => (event.type === 'tool.started' ? [event.call] : []));
 }

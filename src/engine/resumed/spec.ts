@@ -5,7 +5,7 @@ import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import { beginReopening, type ReopenedWorkspace } from '../../adapters/workspace/reopen.ts';
 import { writtenPaths } from '../../agent/interrupted-calls.ts';
 import { absolutePath, isWithin } from '../../domain/changes/path.ts';
-import { wereCommandsUnderWay, workTreeStates } from '../../domain/journal/recorded-changes.ts';
+import { callsOf, wereCommandsUnderWay, workTreeStates } from '../../domain/journal/recorded-changes.ts';
 import { type RunStarted, SandboxLevel } from '../../domain/run/events.ts';
 import {
   type RunOutcome,
@@ -22,7 +22,7 @@ import { recordedTools } from '../open/tools.ts';
 import { whyMisplaced } from '../open-run.ts';
 import { type Admit, type Admitted, interruptedOutcome } from '../ready.ts';
 import type { Session } from '../session.ts';
-import { callsOf, type RecordedRun } from './recorded-run.ts';
+import type { RecordedRun } from './recorded-run.ts';
 import { type ResumeOptions, settleResumed } from './settle.ts';
 
 /** If it stops before it is ready, the result in the run directory stays as it was. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { endDeadRun } from '../../../src/adapters/storage/dead-run.ts';
 import { runDirectoryAt } from '../../../src/adapters/storage/run-directory.ts';
-import { emptyResult } from '../../../src/engine/finish/result.ts';
+import { emptyResult } from '../../../src/engine/finish/empty-result.ts';
 import { temporaryFolder } from '../../support/files/repository.ts';
 
 test('looking at a killed run with attempts removes the copies of the work tree', async () => {

@@ -12,7 +12,7 @@ import {
 } from '../../../src/adapters/storage/run-directory.ts';
 import { redactorFor } from '../../../src/domain/secrets/redact.ts';
 import { jsonDocument } from '../../../src/domain/text/terminal.ts';
-import { emptyResult } from '../../../src/engine/finish/result.ts';
+import { emptyResult } from '../../../src/engine/finish/empty-result.ts';
 import { tempFolder } from '../../support/files/temp-folder.ts';
 
 function make(part: Partial<RunDirectoryRequest>) {

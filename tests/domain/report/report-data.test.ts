@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { boundedDocument, ReportEvents } from '../../../src/domain/report/report-page.ts';
 import type { RunEvent } from '../../../src/domain/run/events.ts';
 import { redactorFor } from '../../../src/domain/secrets/redact.ts';
-import { emptyResult } from '../../../src/engine/finish/result.ts';
+import { emptyResult } from '../../../src/engine/finish/empty-result.ts';
 
 const SECRET = 'hunter2-hunter2-hunter2';
 const completed = (at: number, output: string): RunEvent => ({

@@ -1,7 +1,7 @@
 import type { CommandEnd } from '../../../src/domain/conversation/tool.ts';
 import type { CommandReport } from '../../../src/domain/run/events.ts';
 import type { RunResult } from '../../../src/domain/run/result.ts';
-import { emptyResult } from '../../../src/engine/finish/result.ts';
+import { emptyResult } from '../../../src/engine/finish/empty-result.ts';
 
 /** The result of a run that did what issue 7 asks for; `part` is what is different. */
 export function finishedRun(part: Partial<RunResult> = {}): RunResult {

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { emptyResult } from '../../../src/engine/finish/result.ts';
+import { emptyResult } from '../../../src/engine/finish/empty-result.ts';
 import { tempFolder } from '../files/temp-folder.ts';
 import { started } from './events.ts';
 import { holdingEvents, validEvents } from './valid-events.ts';

@@ -25,7 +25,7 @@ import { RunResult } from '../../../domain/run/result.ts';
 import { redactedStrings } from '../../../domain/secrets/redact.ts';
 import { oneLine } from '../../../domain/text/terminal.ts';
 import { warning } from '../../../domain/warnings/warning.ts';
-import { refusedResult } from '../../../engine/finish/result.ts';
+import { refusedResult } from '../../../engine/finish/empty-result.ts';
 import { sha256Of } from '../../../files/hash.ts';
 import type { HostContext } from '../../../host/context.ts';
 import { commentText, type ShortComment, shortComment } from '../../../texts/issue-comment.ts';

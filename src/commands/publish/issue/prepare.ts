@@ -13,7 +13,7 @@ import { conclude } from '../../../domain/github/publishing/publication.ts';
 import { done, type RunOutcome, usageError } from '../../../domain/run/outcome.ts';
 import type { PlanSource } from '../../../domain/run/plan.ts';
 import type { PullsToContinue } from '../../../engine/continued/find.ts';
-import { refusedResult } from '../../../engine/finish/result.ts';
+import { refusedResult } from '../../../engine/finish/empty-result.ts';
 import { sha256Of } from '../../../files/hash.ts';
 import type { CommandOutcome, HostContext } from '../../../host/context.ts';
 import { sayEnd, sayTo } from '../../../host/say.ts';

@@ -4,7 +4,7 @@ import { openTraces, type TraceTarget } from '../../../../src/adapters/sinks/tra
 import type { RunAction } from '../../../../src/domain/run/events.ts';
 import type { RunState } from '../../../../src/domain/run/state.ts';
 import { redactorFor } from '../../../../src/domain/secrets/redact.ts';
-import { emptyResult } from '../../../../src/engine/finish/result.ts';
+import { emptyResult } from '../../../../src/engine/finish/empty-result.ts';
 import { type Collector, startCollector } from '../../../support/otlp/collector.ts';
 import { call, commandEnd, completed, turn } from '../../../support/runs/events.ts';
 
