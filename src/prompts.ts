@@ -34,7 +34,7 @@ import verifyInCheckout from '../prompts/verify-in-checkout.md';
 import { pathFrom } from './domain/changes/path.ts';
 import { asData } from './domain/conversation/conversation.ts';
 import { describeEnd, succeeded } from './domain/conversation/tool.ts';
-import { servicePlace } from './domain/review/service.ts';
+import { servicePlace } from './domain/review/reachable.ts';
 import type { CommandReport, SandboxLevel } from './domain/run/events.ts';
 import type { Limits } from './domain/run/limits.ts';
 import type { VerifyIn } from './domain/run/model-settings.ts';

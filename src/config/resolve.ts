@@ -10,7 +10,7 @@ import {
 import { globFrom } from '../domain/changes/glob.ts';
 import type { Environment } from '../domain/environment.ts';
 import { type Problem, problem } from '../domain/errors/problem.ts';
-import { isCovered } from '../domain/review/allowed-domain.ts';
+import { isCovered } from '../domain/review/reachable.ts';
 import { contradictions } from './contradictions.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { namedProvider } from './named-provider.ts';

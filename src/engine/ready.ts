@@ -12,7 +12,7 @@ import { awaitedBefore } from '../domain/conversation/awaited.ts';
 import { SeenLines } from '../domain/conversation/seen-files.ts';
 import type { Failed } from '../domain/failed.ts';
 import type { ServerTool, ServerUse } from '../domain/mcp/chosen-tools.ts';
-import type { Permitted } from '../domain/review/allowed-domain.ts';
+import type { Permitted } from '../domain/review/reachable.ts';
 import { decideOutcome } from '../domain/run/decide-outcome.ts';
 import type { RunAction, RunEvent, RunStarted } from '../domain/run/events.ts';
 import type { VerifyIn } from '../domain/run/model-settings.ts';

@@ -1,7 +1,7 @@
 /** Access to the network: for commands, for tools, and to the Claude API without a key. Types only. */
 
 import type { FailureReason } from '../domain/conversation/tool.ts';
-import type { ServicePlace } from '../domain/review/service.ts';
+import type { ServicePlace } from '../domain/review/reachable.ts';
 
 /** Reads web pages. Follows redirects, and refuses every address that is not public. */
 export interface PageReader {

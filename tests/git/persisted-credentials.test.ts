@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { findPersistedCredentials } from '../../src/git/persisted-credentials.ts';
+import { findPersistedCredentials } from '../../src/git/user-settings.ts';
 import { makeRepository, temporaryFolder } from '../support/files/repository.ts';
 
 const TOKEN = 'ghs_0123456789abcdefghijABCDEFGHIJ012345';

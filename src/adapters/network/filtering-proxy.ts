@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, request as openRequest, type Server
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { servicePlace } from '../../domain/review/service.ts';
+import { servicePlace } from '../../domain/review/reachable.ts';
 import type { SandboxNetwork } from '../../ports/network.ts';
 import { codeOf, type GateOptions, lookupAmong, type NetworkGate, openGate, type Passed } from './gate.ts';
 import { askProxy, proxyAnswer } from './machine-proxy.ts';

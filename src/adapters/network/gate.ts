@@ -3,8 +3,8 @@
 import { lookup } from 'node:dns/promises';
 import { connect as connectSocket, isIPv6, type LookupFunction, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import { flagFor, parseTarget, permits, type Target } from '../../domain/review/allowed-domain.ts';
 import { type HostUse, lookedUpHost, type OnUsed } from '../../domain/review/egress.ts';
+import { flagFor, parseTarget, permits, type Target } from '../../domain/review/reachable.ts';
 import { listed } from '../../domain/text/words.ts';
 import type { Upstream } from './machine-proxy.ts';
 import { type AddressKind, addressKind } from './public-address.ts';

@@ -8,7 +8,7 @@ import { request as requestByHttps } from 'node:https';
 import { BlockList, isIP, isIPv4, isIPv6, type Socket } from 'node:net';
 import type { Environment } from '../../domain/environment.ts';
 import { innermostMessage } from '../../domain/errors/innermost-message.ts';
-import type { Target } from '../../domain/review/allowed-domain.ts';
+import type { Target } from '../../domain/review/reachable.ts';
 import { percentDecoded } from '../../domain/text/uri.ts';
 
 /** Which proxy leads to a host. */

@@ -1,6 +1,6 @@
 /** Chooses how commands are contained, once for a whole run. */
 
-import { whyNotTogether } from '../../domain/review/service.ts';
+import { whyNotTogether } from '../../domain/review/reachable.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import { PROXY_PORT } from './bubblewrap/listeners.ts';
 import { openBubblewrap } from './bubblewrap/open.ts';

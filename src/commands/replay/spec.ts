@@ -7,7 +7,7 @@ import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import { beginWorkspace, type TakenWorkspace } from '../../adapters/workspace/open.ts';
 import { openRestorer } from '../../adapters/workspace/restore/restore.ts';
 import { runCommands } from '../../agent/verification.ts';
-import { type Permitted, permittedToday } from '../../domain/review/allowed-domain.ts';
+import { type Permitted, permittedToday } from '../../domain/review/reachable.ts';
 import type { RunEvents, RunStarted } from '../../domain/run/events.ts';
 import { refused, type Stopped } from '../../domain/run/outcome.ts';
 import type { Providing } from '../../engine/open/provider.ts';

@@ -5,7 +5,7 @@
 
 import { type SettingKey, type Settings, settingEntries } from '../../config/schema.ts';
 import type { FallbackModel } from '../../domain/fallback.ts';
-import { isCovered, permittedToday } from '../../domain/review/allowed-domain.ts';
+import { isCovered, permittedToday } from '../../domain/review/reachable.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
 import type { Limits } from '../../domain/run/limits.ts';
 import { mainPrice, priceText } from '../../domain/run/pricing.ts';

@@ -2,8 +2,7 @@
 
 import * as z from 'zod';
 import { PACKAGE_MANAGERS } from '../../domain/packages.ts';
-import { AllowedDomain, AllowedPrivate } from '../../domain/review/allowed-domain.ts';
-import { Service } from '../../domain/review/service.ts';
+import { AllowedDomain, AllowedPrivate, Service } from '../../domain/review/reachable.ts';
 import { DEFAULT_CHANGE_LIMITS, DEFAULT_COMMAND_LIMITS } from '../../domain/run/limits.ts';
 import { duration, size, usd, wholeNumber } from '../values/amounts.ts';
 import { texts } from '../values/lists.ts';

@@ -3,8 +3,8 @@
 import * as z from 'zod';
 import { MAX_ATTEMPTS } from '../../domain/attempts/attempts.ts';
 import { OPTIONAL_TOOLS } from '../../domain/conversation/tool.ts';
-import { WebHost } from '../../domain/review/allowed-domain.ts';
 import { IF_DENIED } from '../../domain/review/denied.ts';
+import { WebHost } from '../../domain/review/reachable.ts';
 
 import {
   IF_NOT_PROVEN,

@@ -1,7 +1,7 @@
 /** The egress record: every host that a run asked for, who asked, and whether it was reached. */
 
 import * as z from 'zod';
-import { flagFor } from './allowed-domain.ts';
+import { flagFor } from './reachable.ts';
 
 /** Who asked for a host. */
 const ASKED_BY = ['command', 'web_fetch', 'mcp', 'provider'] as const;

@@ -78,6 +78,7 @@ export const STEERING_PATHS: readonly SteeringPaths[] = [
         '**/.config/mise/**',
         '**/.mise/**',
       ],
+      ...['.nvmrc', '.node-version', '.ruby-version', '.java-version', '.go-version', '.sdkmanrc'],
       ...['.python-version', '.python-versions', '**/.venv/**', 'pyvenv.cfg', '.pdm-python', 'global.json'],
       ...['directory.build.rsp', '.bazelversion', '.bazeliskrc', '*.bazelrc', '**/tools/bazel'],
       ...['.buckconfig', '.buckconfig.*', 'pants.toml', '.pants.*', '.sbtopts', '.jvmopts'],

@@ -13,10 +13,9 @@ import { FallbackModel, ModelReplaced } from '../fallback.ts';
 import { ReviewCompleted, ReviewFailed, ReviewSettings } from '../findings/review.ts';
 import { FollowUp } from '../github/follow-up.ts';
 import { ServerTool } from '../mcp/chosen-tools.ts';
-import { AllowedDomain, AllowedPrivate } from '../review/allowed-domain.ts';
 import { IF_DENIED } from '../review/denied.ts';
 import { AskedHost } from '../review/egress.ts';
-import { Service } from '../review/service.ts';
+import { AllowedDomain, AllowedPrivate, Service } from '../review/reachable.ts';
 import { ReachedCap, Retry, SpentTokens } from './budget.ts';
 import { OutcomeName } from './exit-code.ts';
 import {

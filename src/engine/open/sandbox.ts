@@ -3,8 +3,8 @@
 import { statfsSync } from 'node:fs';
 import { openSandbox } from '../../adapters/sandboxes/open.ts';
 import type { OpenedSandbox, SandboxOptions } from '../../adapters/sandboxes/options.ts';
-import type { Permitted } from '../../domain/review/allowed-domain.ts';
 import { type HostUse, refusedToCommands } from '../../domain/review/egress.ts';
+import type { Permitted } from '../../domain/review/reachable.ts';
 import type { RunStarted, SandboxLevel } from '../../domain/run/events.ts';
 import { withAskedHosts } from '../../domain/run/fold/turn.ts';
 import { DEFAULT_COMMAND_LIMITS } from '../../domain/run/limits.ts';

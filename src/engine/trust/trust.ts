@@ -16,8 +16,8 @@ import {
 import { jobOfRound } from '../../domain/github/follow-up.ts';
 import { policyViolation, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { sentence } from '../../domain/text/words.ts';
-import { findPersistedCredentials, type PersistedCredentials } from '../../git/persisted-credentials.ts';
 import { headOf, openRevision } from '../../git/revision.ts';
+import { findPersistedCredentials, type PersistedCredentials } from '../../git/user-settings.ts';
 import type { GitHub, GitHubRefusal } from '../../ports/github.ts';
 import type { Revision } from '../../ports/workspace.ts';
 import type { Clock } from '../../ports.ts';

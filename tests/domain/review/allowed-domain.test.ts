@@ -6,7 +6,7 @@ import {
   isCovered,
   parseTarget,
   permits,
-} from '../../../src/domain/review/allowed-domain.ts';
+} from '../../../src/domain/review/reachable.ts';
 import { randomCases } from '../../support/setup/sample.ts';
 
 const LIST = ['registry.npmjs.org', '*.example.com', 'cache.example.org:8443'];

@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { emptyResult } from '../../../src/engine/finish/empty-result.ts';
-import { tempFolder } from '../files/temp-folder.ts';
-import { started } from './events.ts';
-import { holdingEvents, validEvents } from './valid-events.ts';
+import { emptyResult } from '../../src/engine/finish/empty-result.ts';
+import { tempFolder } from './files/temp-folder.ts';
+import { started } from './runs/events.ts';
+import { holdingEvents, validEvents } from './runs/valid-events.ts';
 
 const lines = (...values: object[]) => values.map((value) => `${JSON.stringify(value)}\n`).join('');
 const start = { ...started, seq: 1, at: 1 };
