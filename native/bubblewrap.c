@@ -60,13 +60,11 @@ static void steady_devices(void) {
   }
 }
 
-/* What bubblewrap and process 1 report goes to the runner over one socket, and its answer comes back. */
-enum { STATUS = 3, GATE = 4 };
+/* Where process 1 reports, and the runner answers. bubblewrap has 3 for what it reports itself. */
+enum { GATE = 4 };
 
 static void before(char **argv, char **envp) {
   const char *first = argv[0];
-  /* bubblewrap keeps the first for itself. */
-  must(sys(dup3, STATUS, GATE, 0), "dup3");
   close_from(number(&first, 10));
   /* bubblewrap refuses to start with capabilities that a container has given a plain user. */
   sys(prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL);

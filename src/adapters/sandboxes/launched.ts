@@ -219,8 +219,8 @@ async function removeFolder(folder: string): Promise<void> {
 
 /** SHA-256 of the static program that scripts/build-launcher.sh makes of native/launcher.c for each processor. */
 const HASHES: Readonly<Record<'x64' | 'arm64', string>> = {
-  x64: '026f300d5ee356744cb6653c12ec3342bf15a074f371a6d3f8353609f241c286',
-  arm64: 'f6ecfaa3e1fff9b45854b9cc6df1eaa0c974127d2ae95884bd84f1b8d37d2292',
+  x64: '9640de13ad4d0f14a9647768a406032d32950625db8f9b76466596364e4e2da6',
+  arm64: 'f8de4cb37344add7b77f62c1a4dc5cadaf439a4e564eec72402275f5148ee350',
 };
 
 /** Beside the bundle, and where the sources have it. */

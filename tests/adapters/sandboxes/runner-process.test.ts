@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
+import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CommandLimits } from '../../../src/domain/run/limits.ts';
 import { oddSeconds, processesWith } from '../../support/machine/processes.ts';
@@ -102,6 +103,20 @@ test.each(['required', 'off'])(
     );
     await until('it runs', () => existsSync(join(place.root, 'begun')));
     runner.kill('SIGKILL');
+    await until('nothing of it is left', () => processesWith(seconds).length === 0);
+  },
+);
+
+test.each(['required', 'off'])(
+  'a runner that is killed while it starts a command leaves nothing that waits for it, with sandbox %s',
+  async (mode) => {
+    const place = makePlace();
+    const seconds = oddSeconds();
+    const line = [...command(place, mode, `sleep ${seconds}`), 'die'];
+    const runner = await execa(process.execPath, line, { cwd: PROJECT, reject: false, stderr: 'ignore' });
+    expect(runner.signal).toBe('SIGKILL');
+    // It finds the runner dead when it reports.
+    process.kill(Number(runner.stdout), 'SIGCONT');
     await until('nothing of it is left', () => processesWith(seconds).length === 0);
   },
 );

@@ -1,6 +1,7 @@
 /** A command in a bubblewrap that runs: what bubblewrap and process 1 report, how it ends, and how it is ended. */
 
 import type { Duplex } from 'node:stream';
+import type { OutputPipe, PipeSource } from '../command/output-pipe.ts';
 import {
   identify,
   killDescendants,
@@ -32,30 +33,41 @@ export interface SandboxStatus {
   begin(): void;
 }
 
+/** What bubblewrap reports into, before it is started. */
+interface StatusPipe extends Pick<OutputPipe, 'writer' | 'closeWriter'> {
+  /** Both reports; `gate` is the socket of process 1 (native/bubblewrap.c). */
+  statusWith(gate: Duplex): SandboxStatus;
+}
+
 /**
- * Reads the socket on which bubblewrap and then process 1 report (native/bubblewrap.c). Commands cannot write to it: bubblewrap has
- * closed its end in the sandbox, and process 1 closes its own before it starts one.
+ * Opens a pipe of `pipes` for what bubblewrap reports: a socket would end it by SIGPIPE if its runner has died, and its other half,
+ * which it has not let go on yet, would wait forever. Commands can write to neither: bubblewrap has closed the pipe in the sandbox,
+ * and process 1 closes the socket before it starts one.
  */
-export function statusFrom(socket: Duplex): SandboxStatus {
+export async function openStatus(pipes: PipeSource): Promise<StatusPipe> {
   let text = '';
-  const said = (pattern: RegExp) =>
-    new Promise<RegExpExecArray>((resolve) => {
-      socket.on('data', () => {
-        const found = pattern.exec(text);
-        if (found !== null) resolve(found);
-      });
-    });
-  socket.on('data', (chunk: Buffer) => {
-    text += chunk.toString('latin1');
+  let tell = (_pid: number) => {};
+  const reported = new Promise<number>((resolve) => {
+    tell = resolve;
   });
-  // It ended before it started, as the exit code shows.
-  socket.on('error', () => socket.destroy());
-  const gone = new Promise<null>((resolve) => socket.once('close', () => resolve(null)));
-  const reported = Promise.race([said(/"child-pid": *(\d+)[^\d]/), gone]);
+  const { output, writer, closeWriter } = await pipes.open((bytes) => {
+    text += Buffer.from(bytes).toString('latin1');
+    const found = /"child-pid": *(\d+)[^\d]/.exec(text);
+    if (found !== null) tell(Number(found[1]));
+  });
+  output.on('error', () => output.destroy()).once('close', () => tell(0));
   return {
-    init: reported.then((found) => identify(Number(found?.[1] ?? 0))),
-    ready: said(/^ready$/m).then(() => undefined),
-    begin: () => void socket.end('\n'),
+    writer,
+    closeWriter,
+    statusWith(gate) {
+      // It ended before it started, as the exit code shows.
+      gate.on('error', () => gate.destroy());
+      return {
+        init: reported.then(identify),
+        ready: new Promise((resolve) => gate.once('data', () => resolve())),
+        begin: () => void gate.end('\n'),
+      };
+    },
   };
 }
 

@@ -14,7 +14,7 @@ import { spawnCommand, withTimeout } from '../command/spawn.ts';
 import { type CommandResources, type ContainedProcess, supervised } from '../command/supervised.ts';
 import { statOf } from '../host-files.ts';
 import { type Bind, type Mount, oursInside, type PinnedMount } from '../mount.ts';
-import { containedIn, statusFrom } from './contained.ts';
+import { containedIn, openStatus } from './contained.ts';
 import { listenerPorts, NAMES_PORT, serveListeners } from './listeners.ts';
 import { type Pins, ReplacedSource, whyChanged } from './pinned-mounts.ts';
 
@@ -73,8 +73,9 @@ export interface BubblewrapSetup {
 }
 
 const STDOUT = 1;
-/** The next number is that of process 1 for the same socket (native/bubblewrap.c). */
 const STATUS_FD = 3;
+/** As native/bubblewrap.c has it. */
+const GATE_FD = 4;
 const ARGS_FD = 5;
 const ERRORS_FD = 6;
 const CHANNEL_FD = 7;
@@ -100,6 +101,7 @@ async function start(
   const { env, talk } = command;
   const { pipes, network } = setup;
   const mounts = mountsFor(setup, command, script);
+  const reports = await openStatus(pipes);
   // bubblewrap reads them to their ends, so every command needs descriptors of its own.
   const settings = setup.settings.map(({ path }) => openSync(path, 'r'));
   const args = [
@@ -110,7 +112,7 @@ async function start(
   const started = await spawnCommand(
     { pipes, onBytes, talk, errorsFd: ERRORS_FD },
     (stdin, stdout, errors) => {
-      const status = ['pipe', 'ignore'] as const;
+      const status = [reports.writer, 'pipe'] as const;
       const more = [
         env === undefined ? 'ignore' : 'pipe',
         errors,
@@ -122,9 +124,10 @@ async function start(
       return spawn(setup.launcher, args, { stdio, env: {} });
     },
   );
+  reports.closeWriter();
   for (const fd of settings) closeSync(fd);
   const { child } = started;
-  const status = statusFrom(child.stdio.at(STATUS_FD) as Duplex);
+  const status = reports.statusWith(child.stdio.at(GATE_FD) as Duplex);
   if (env !== undefined) giveVariables(child.stdio.at(ARGS_FD) as Duplex, env);
   const listeners = network && serveListeners(network, child, hasNames(setup));
   // What is mounted no longer changes, and nothing has run there yet.
