@@ -121,6 +121,17 @@ test.each(['required', 'off'])(
   },
 );
 
+test.each(['required', 'off'])(
+  'a runner that has no descriptors left says so, with sandbox %s',
+  async (mode) => {
+    const line = [process.execPath, ...command(makePlace(), mode, 'true'), 'full'];
+    const { stderr } = await execa('bash', ['-c', 'ulimit -n 400; exec "$@"', 'bash', ...line], {
+      ...{ cwd: PROJECT, reject: false },
+    });
+    expect(stderr).toMatch(/^Error: spawn \S+launcher\S+ EMFILE/m);
+  },
+);
+
 test.each(sampled(['required', 'off'], () => 'sandbox'))(
   'no descriptor of the runner or its parent is left with sandbox %s',
   async (mode) => {

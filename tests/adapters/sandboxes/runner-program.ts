@@ -1,11 +1,11 @@
 /** A runner of its own, for tests of what a sandbox costs and of what is left when its runner dies. */
 
-import { readFileSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { openSandbox } from '../../../src/adapters/sandboxes/open.ts';
 import type { SandboxOptions } from '../../../src/adapters/sandboxes/options.ts';
 
 const options = JSON.parse(process.argv[2] ?? '') as SandboxOptions;
-/** `talk`: the script is talked to. `die`: it dies when it has started, and stopped, what sets up the sandbox of the script. */
+/** `talk`: the script is talked to. `die`: it dies when it has started, and stopped, what sets up the sandbox of the script. `full`: it has four descriptors left. */
 const [script = '', how] = process.argv.slice(3);
 const talk = { onStart() {}, onOutput() {}, onErrors() {} };
 const network = { accept() {}, lookedUp() {}, services: [], reach() {} };
@@ -22,6 +22,7 @@ const run = (text: string) =>
 
 await run('true');
 const before = peakMemory();
+if (how === 'full') leaveFour();
 const ending = run(script);
 if (how === 'die') setImmediate(stopAndDie);
 const { end, output } = await ending;
@@ -41,4 +42,13 @@ function stopAndDie(): void {
   process.kill(Number(child), 'SIGSTOP');
   writeSync(1, child);
   process.kill(process.pid, 'SIGKILL');
+}
+
+function leaveFour(): void {
+  const opened: number[] = [];
+  try {
+    for (;;) opened.push(openSync('/dev/null', 'r'));
+  } catch {
+    for (const fd of opened.slice(-4)) closeSync(fd);
+  }
 }

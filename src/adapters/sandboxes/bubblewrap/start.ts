@@ -123,9 +123,10 @@ async function start(
       // bubblewrap, without the descriptors and capabilities that whoever started us left to us.
       return spawn(setup.launcher, args, { stdio, env: {} });
     },
-  );
-  reports.closeWriter();
-  for (const fd of settings) closeSync(fd);
+  ).finally(() => {
+    reports.closeWriter();
+    for (const fd of settings) closeSync(fd);
+  });
   const { child } = started;
   const status = reports.statusWith(child.stdio.at(GATE_FD) as Duplex);
   if (env !== undefined) giveVariables(child.stdio.at(ARGS_FD) as Duplex, env);

@@ -49,12 +49,19 @@ export async function spawnCommand(
 ): Promise<StartedCommand> {
   if (talk === undefined) {
     const { output, writer, closeWriter } = await pipes.open(onBytes);
-    const child = spawn('ignore', writer, 'ignore');
-    closeWriter();
+    const child = await existing(() => spawn('ignore', writer, 'ignore')).finally(closeWriter);
     return { child, output, ended: exitOf(child), said: wordsOf(child) };
   }
-  const child = spawn('pipe', 'pipe', 'pipe');
+  const child = await existing(() => spawn('pipe', 'pipe', 'pipe'));
   return { child, output: converse(talk, child, errorsFd), ended: exitOf(child), said: wordsOf(child) };
+}
+
+/** Rejects where there is no process, and so no streams, as when descriptors run out. */
+async function existing(spawn: () => ChildProcess): Promise<ChildProcess> {
+  const child = spawn();
+  if (child.pid !== undefined) return child;
+  const [error] = await once(child, 'error');
+  throw error;
 }
 
 function wordsOf(child: ChildProcess): StartedCommand['said'] {
