@@ -113,7 +113,7 @@ describe('protected files', () => {
     },
   );
 
-  test.each(['Makefile', 'package.json', 'src/mise/a.ts', 'setup.py', '.nvmrc', 'lefthook.ts'])(
+  test.each(['Makefile', 'package.json', 'src/mise/a.ts', 'setup.py', 'nvm.sh', 'lefthook.ts'])(
     '%s is ordinary code',
     (path) => {
       expect(judgeProtected([path], rules({ mode: 'auto' }))).toEqual({ refused: [], drafts: [] });
