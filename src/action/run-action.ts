@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Problem, problem } from '../domain/errors/problem.ts';
-import { machineFault } from '../domain/run/machine-fault.ts';
+import { machineFault } from '../domain/errors/thrown.ts';
 import { internalError, type RunOutcome, refusedFor } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import { oneLine } from '../domain/text/terminal.ts';

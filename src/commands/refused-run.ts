@@ -9,7 +9,7 @@ import {
   writeResult,
 } from '../adapters/storage/run-directory.ts';
 import type { Problem } from '../domain/errors/problem.ts';
-import { machineFault } from '../domain/run/machine-fault.ts';
+import { machineFault } from '../domain/errors/thrown.ts';
 import { refusedFor } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import { jsonDocument } from '../domain/text/terminal.ts';

@@ -8,10 +8,10 @@ import { readFileSync } from 'node:fs';
 import * as z from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type Problem, problemLine } from '../domain/errors/problem.ts';
+import { machineFault } from '../domain/errors/thrown.ts';
 import { finalLine } from '../domain/report/result-lines.ts';
 import { SIGNAL_EXIT_CODE, StopSignal } from '../domain/run/exit-code.ts';
 import type { Interruption } from '../domain/run/limits.ts';
-import { machineFault } from '../domain/run/machine-fault.ts';
 import {
   deadlineExceeded,
   internalError,

@@ -7,8 +7,15 @@ import { formatNumber } from '../domain/text/words.ts';
 import type { ToolResult } from '../ports.ts';
 import { fileTool, WellFormedText, written } from './file-tool.ts';
 import { failedCall, PATH_ALIASES } from './result.ts';
-import { countLines, describeNotText, lineAt } from './text/lines.ts';
-import { findMatches, type Match, replaceMatches, withoutOverlaps } from './text/text-match.ts';
+import {
+  countLines,
+  describeNotText,
+  findMatches,
+  lineAt,
+  type Match,
+  replaceMatches,
+  withoutOverlaps,
+} from './text.ts';
 
 const Input = z.strictObject({
   path: z.string(),

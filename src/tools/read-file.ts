@@ -12,7 +12,7 @@ import type { FileRead } from '../ports/workspace.ts';
 import type { DocumentReader, SeenFiles, ToolResult } from '../ports.ts';
 import { type FileTool, fileTool } from './file-tool.ts';
 import { failedCall, literalCall, PATH_ALIASES, said } from './result.ts';
-import { countLines, describeNotText, type LineRange, missingLines, startOfLine } from './text/lines.ts';
+import { countLines, describeNotText, type LineRange, missingLines, startOfLine } from './text.ts';
 
 /** Maximum bytes of lines that one call shows; of a longer file it shows the beginning. */
 const MAX_READ_BYTES = 102_400;

@@ -5,7 +5,7 @@ import description from '../../prompts/tools/write_file.md';
 import { formatNumber, pluralize } from '../domain/text/words.ts';
 import { fileTool, tooLarge, WellFormedText, written } from './file-tool.ts';
 import { failedCall, literalCall, PATH_ALIASES } from './result.ts';
-import { countLines } from './text/lines.ts';
+import { countLines } from './text.ts';
 
 const Input = z.strictObject({ path: z.string(), content: WellFormedText });
 type Input = z.infer<typeof Input>;

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { editFileTool } from '../../src/tools/edit-file.ts';
 import { readFileTool } from '../../src/tools/read-file.ts';
-import { findMatches, replaceMatches } from '../../src/tools/text/text-match.ts';
+import { findMatches, replaceMatches } from '../../src/tools/text.ts';
 import { writeFileTool } from '../../src/tools/write-file.ts';
 import { type PlainWorkspace, plainWorkspace } from '../support/files/plain-workspace.ts';
 

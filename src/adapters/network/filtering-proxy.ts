@@ -11,8 +11,7 @@ import { servicePlace } from '../../domain/review/reachable.ts';
 import type { SandboxNetwork } from '../../ports/network.ts';
 import { codeOf, type GateOptions, lookupAmong, type NetworkGate, openGate, type Passed } from './gate.ts';
 import { askProxy, proxyAnswer } from './machine-proxy.ts';
-import { refuseConnection, refuseRequest } from './refusal.ts';
-import { joinSockets, tunnel } from './tunnel.ts';
+import { joinSockets, refuseConnection, refuseRequest, tunnel } from './tunnel.ts';
 
 /**
  * Opens the proxy through which contained commands reach the hosts of `--allow-domain` and the services of `--service`, and nothing

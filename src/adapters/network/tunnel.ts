@@ -1,12 +1,17 @@
-/** A tunnel to a permitted host. On port 443 it carries TLS to that very host and nothing else. */
+/**
+ * A tunnel to a permitted host. On port 443 it carries TLS to that very host and nothing else. And the refusal sent to a client, worded to
+ * end up in the output of its command.
+ */
 
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { REFUSED } from '../../domain/review/denial-signs.ts';
 import { timeoutSignal } from '../../files/time-limit.ts';
 import { ALERT, HANDSHAKE, type Hello, readClientHello, recordAt } from './client-hello.ts';
 import { codeOf, type NetworkGate, type Passed } from './gate.ts';
 import { TunnelRefused, tunnelThrough } from './machine-proxy.ts';
-import { refuseConnection } from './refusal.ts';
 
 const CONNECT_MS = 30_000;
 const HELLO_MS = 30_000;
@@ -205,4 +210,32 @@ export function readSecondHello(bytes: Buffer): Hello {
     if (bytes.length < record.end) return { status: 'incomplete' };
     at = record.end;
   }
+}
+
+/** Most clients print the status line and drop the body, so both contain the reason. */
+export function refuseConnection(socket: Duplex, code: number, reason: string): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const text = textOf(reason);
+  const head = [
+    `HTTP/1.1 ${code} ${text}`,
+    'Content-Type: text/plain',
+    `Content-Length: ${text.length + 1}`,
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${text}\n`);
+}
+
+/** Answers a plain HTTP request with a refusal and ends the connection. */
+export function refuseRequest(response: ServerResponse, code: number, reason: string): void {
+  const text = textOf(reason);
+  response.writeHead(code, text, { 'content-type': 'text/plain', connection: 'close' });
+  response.end(`${text}\n`);
+}
+
+/** Text that is valid in a status line: ASCII on one line. */
+function textOf(reason: string): string {
+  return `${REFUSED}${reason}`.replace(/[^\x20-\x7e]/g, '.');
 }

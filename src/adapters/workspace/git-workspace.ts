@@ -1,9 +1,9 @@
 /** The workspace over a git checkout: the work tree as git sees it, its shadow repository, and the patch. Created by open.ts. */
 
 import { quotedName } from '../../domain/changes/path.ts';
+import { machineFault } from '../../domain/errors/thrown.ts';
 import { repositoriesAround } from '../../domain/review/git-folder.ts';
 import type { BaseRevision } from '../../domain/run/events.ts';
-import { machineFault } from '../../domain/run/machine-fault.ts';
 import { listed } from '../../domain/text/words.ts';
 import { type Warning, warning } from '../../domain/warnings/warning.ts';
 import { type TreeView, viewing } from '../../files/tree-view.ts';

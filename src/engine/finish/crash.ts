@@ -3,10 +3,9 @@
 import { DEFAULT_PROVIDER, providerNamed } from '../../adapters/providers/registry.ts';
 import { type SettingKey, settingEntries } from '../../config/schema.ts';
 import { isWithin } from '../../domain/changes/path.ts';
-import { CutShort, LinkedOutside, UnusableFile } from '../../domain/errors/thrown.ts';
+import { CutShort, LinkedOutside, machineFault, UnusableFile } from '../../domain/errors/thrown.ts';
 import { flagsToContinue, resumeCommand } from '../../domain/journal/continuation.ts';
 import type { StopReason } from '../../domain/run/limits.ts';
-import { machineFault } from '../../domain/run/machine-fault.ts';
 import { internalError, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { interruptedOutcome, LateRefusal } from '../ready.ts';
 import type { Session } from '../session.ts';
