@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Attack, attacksIn, OPEN_WITHOUT_SANDBOX, type Stage } from '../../attack.ts';
+import { type Attack, attacksIn, type Stage } from '../../attack.ts';
 import { call, shell, toDo } from '../../goals.ts';
 
 const byServer = attacksIn('Policy', 'during', 'alone', 'processes');
@@ -28,14 +28,11 @@ const during = (
   id: string,
   what: string,
   does: (command: string) => ReturnType<NonNullable<Attack['does']>>,
-  { start, expected }: { start: string; expected?: Attack['expected'] },
-) => (does === served ? byServer : byCommand)(id, what, toPass(id), () => does(swap(id, start)), expected);
+  start: string,
+) => (does === served ? byServer : byCommand)(id, what, toPass(id), () => does(swap(id, start)));
 
-const PLAIN = { start: 'setsid' };
-const UNMARKED = {
-  start: 'setsid env -i PATH=/usr/local/bin:/usr/bin:/bin',
-  expected: OPEN_WITHOUT_SANDBOX,
-};
+const PLAIN = 'setsid';
+const UNMARKED = 'setsid env -i PATH=/usr/local/bin:/usr/bin:/bin';
 
 const ATTACKS = [
   during(
