@@ -81,7 +81,7 @@ export function findToolchains(host: ToolchainHost): Toolchains {
   for (const entry of searchPath(host.env)) if (scan.showBin(entry)) path.push(entry);
   scan.showBin(dirname(host.execPath));
   const { HOME } = host.env;
-  if (HOME !== undefined) for (const store of STORES) scan.showPlace(join(HOME, store));
+  if (HOME !== undefined && isAbsolute(HOME)) for (const store of STORES) scan.showPlace(join(HOME, store));
   return { mounts: scan.mounts(), path, variables };
 }
 
