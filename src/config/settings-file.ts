@@ -17,7 +17,7 @@ export interface ProjectFile {
   readonly lines: Readonly<Record<string, number>>;
 }
 
-/** `file` is null if there is none. */
+/** `file` is null if the project has no such file. */
 export type SettingsFileRead =
   | { status: 'ok'; file: ProjectFile | null }
   | { status: 'failed'; problems: Problem[] };

@@ -154,12 +154,12 @@ async function provenTree(
   const files = all.filter((file) => !excluded.includes(file));
   const names = excluded.map(({ path }) => path);
   const left = `Left out of the patch (--exclude): ${listed(names, 10, 'file')}.`;
-  const told = {
+  const published = {
     changedFiles: files,
     unverified: [...unverified, ...names],
     warnings: [...warnings, ...(names.length === 0 ? [] : [warning('WARN_FILES_EXCLUDED', left)])],
   };
-  Object.assign(job.result, redactedStrings(told, redact));
+  Object.assign(job.result, redactedStrings(published, redact));
   if (excluded.length === 0) return { tree, files };
   if (files.length === 0 && (followUp?.merge ?? null) === null)
     stop(noChange('All files that the run has changed are left out (--exclude).'));

@@ -1,6 +1,6 @@
 /**
- * Errors that are thrown to end a run, and caught in one place; and errors of a broken or exhausted machine, told from bugs in words for
- * the person who can fix it.
+ * Errors that are thrown to end a run, and caught in one place; and errors of a broken or exhausted machine, which are no bugs, in words
+ * for the person who can fix it.
  */
 
 /**

@@ -129,8 +129,8 @@ async function programOf(
 
 /**
  * The word or variable of a program's start that names something in a folder which commands can write to; null for none. Whether it is
- * code, a folder with code, or data cannot be told for every program. `path` is where a program without a
- * slash is looked for.
+ * code, a folder with code, or data is not known for every program. `path` lists the folders in
+ * which a program without a slash is looked for.
  */
 export function namedIn(
   folder: string,

@@ -69,7 +69,7 @@ export async function openCaches(given: CacheSurroundings): Promise<CachesResult
 /** An empty file that covers those with credentials. */
 const EMPTY = 'empty';
 
-/** Adds what one cache adds; returns why there is none. */
+/** Adds the mounts and variables of one cache; returns why it cannot be used, or null. */
 async function addCache(
   manager: PackageManager,
   given: CacheSurroundings,
